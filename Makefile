@@ -1,0 +1,65 @@
+# Few targets, each a verb. `make demo` and `make test` work on a fresh machine
+# with Go, npm and a C compiler (for the race detector).
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+TOOLS   := .cache/tools
+export CGO_ENABLED ?= 0
+
+.PHONY: all build engine demo run test race lint fmt generate check fuzz bench clean
+
+all: check test
+
+## build: leave bin/collector and bin/demo.
+build:
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+## engine: fetch the embedded ClickHouse's library into .cache (once).
+engine:
+	@scripts/engine.sh
+
+## demo: collector, embedded ClickHouse, a small fleet's traffic, the verdict.
+demo: engine build
+	@bin/demo $(if $(DEMO_EXIT),-exit)
+
+## run: the collector on the embedded ClickHouse, without traffic.
+run: engine build
+	bin/collector --config config/local.yaml
+
+# The race detector needs a C compiler; without one the tests run without it.
+RACE := $(if $(shell command -v gcc || command -v cc),CGO_ENABLED=1 $(GO) test -race,$(GO) test)
+
+## test: every test, the embedded engine included; unit tests with the race detector.
+test: engine build
+	$(RACE) -timeout 20m ./internal/... ./schemas/... ./config/...
+	$(GO) test -timeout 20m ./cmd/... ./test/...
+
+## lint: formatters and linters, pinned in tools/go.mod.
+lint: $(TOOLS)/golangci-lint
+	$(TOOLS)/golangci-lint run ./...
+
+fmt: $(TOOLS)/golangci-lint
+	$(TOOLS)/golangci-lint fmt ./...
+
+$(TOOLS)/golangci-lint: tools/go.mod tools/go.sum
+	cd tools && $(GO) build -o ../$(TOOLS)/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+## generate: write the files that are made from others.
+generate:
+	$(GO) generate ./...
+
+## check: what CI asks of a change besides the tests.
+check: lint build
+	scripts/check.sh
+
+## fuzz: each fuzz target for FUZZTIME (default 30s).
+fuzz:
+	scripts/fuzz.sh $(or $(FUZZTIME),30s)
+
+## bench: the Go benchmarks.
+bench: engine
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+
+clean:
+	rm -rf bin .soakgate

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Checks that are no tests: modules tidy, generated files current, every
+# configuration accepted. Prints what is wrong and exits 1.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CGO_ENABLED=0
+
+echo "go.mod and go.sum are tidy"
+go mod tidy -diff
+
+echo "generated files are current"
+before=$(git status --porcelain)
+make --no-print-directory -s generate
+after=$(git status --porcelain)
+if [ "$before" != "$after" ]; then
+  echo "make generate changes files; commit what it writes:" >&2
+  diff <(echo "$before") <(echo "$after") >&2 || true
+  exit 1
+fi
+
+echo "every Collector configuration is accepted"
+for f in $(grep -lE '^service:' config/*.yaml); do
+  echo "  $f"
+  bin/collector validate --config "$f"
+done
