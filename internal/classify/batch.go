@@ -1,0 +1,174 @@
+package classify
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Batch turns the observations of one request into records. It keeps what a
+// request needs: its arrival, the ordinals of equal records, and scratch space
+// that the next request reuses. Not safe for concurrent use.
+type Batch struct {
+	classifier *Classifier
+	received   time.Time
+	nonce      [16]byte
+	serial     uint64
+	ordinals   map[ID]uint32
+	record     Record
+	first      []byte
+	scratch    []byte
+}
+
+// NewBatch makes a batch that judges with c.
+func NewBatch(c *Classifier) *Batch {
+	return &Batch{classifier: c, ordinals: make(map[ID]uint32, 512)}
+}
+
+// Reset begins the next request, which arrived at received. The nonce is unique
+// to the request; records that carry no time of their own are told apart by it.
+func (b *Batch) Reset(received time.Time, nonce [16]byte) {
+	b.received, b.nonce, b.serial = received.UTC(), nonce, 0
+	clear(b.ordinals)
+}
+
+// Classify judges an observation and hands each record it makes to keep: one,
+// or several where a span holds several distinct objects. The record and all
+// it points to are valid until keep returns. Nothing is kept, and false
+// returned, when nobody named the observation and its content is not ours.
+func (b *Batch) Classify(o *Observation, keep func(*Record)) bool {
+	r := &b.record
+	kept, fallback := 0, -1
+	b.first = b.first[:0]
+	for i := range o.Candidates {
+		c := &o.Candidates[i]
+		b.judge(o, c)
+		switch {
+		case r.Recognized && kept == 0:
+			b.first = append(b.first, r.Object...)
+		case r.Recognized && !bytes.Equal(b.first, r.Object):
+		case !r.Recognized && fallback < 0 && (r.Opaque || len(r.Violations) > 0):
+			fallback = i
+			continue
+		default:
+			continue
+		}
+		kept++
+		b.finish(keep)
+	}
+	if kept > 0 {
+		return true
+	}
+	switch {
+	case fallback >= 0:
+		b.judge(o, &o.Candidates[fallback])
+	case o.Call || o.Event != EventUnnamed:
+		if len(o.Candidates) > 0 {
+			b.judge(o, &o.Candidates[0])
+		} else {
+			b.judge(o, nil)
+		}
+	default:
+		return false
+	}
+	b.finish(keep)
+	return true
+}
+
+// judge fills the record with the observation and the judgement of one of its
+// candidates; a nil candidate is a call of which only attributes tell.
+func (b *Batch) judge(o *Observation, c *Candidate) {
+	r := &b.record
+	r.Observation = o
+	if c == nil {
+		carrier := CarrierLogRecord
+		if o.Event == EventUnnamed {
+			carrier = CarrierSpan
+		}
+		r.Carrier, r.Payload = carrier, nil
+		r.Judgement = Judgement{Shape: ShapeUnknown, Family: o.Source.Family}
+		return
+	}
+	r.Carrier, r.Payload = c.Carrier, c.Text
+	b.classifier.JudgeInto(&r.Judgement, Payload{Text: c.Text, Family: o.Source.Family, ToolError: c.ToolError, Event: o.Event})
+}
+
+func (b *Batch) finish(keep func(*Record)) {
+	r := &b.record
+	r.ReceivedAt = b.received
+	r.eventTime()
+	r.ID = b.identify(r)
+	r.CallKey = b.callKey(r)
+	if !r.CallKey.Set && r.IsCall() {
+		r.advise(RuleNoCallKey, "send the trace context, or mcp.session.id with jsonrpc.request.id, so that other records of this call can be joined")
+	}
+	keep(r)
+}
+
+// identify computes the record's id (docs/architecture.md, record identity):
+// what the sender fixed, and the ordinal among equal records of the request.
+// A retry repeats the whole request, so the ordinal is stable.
+func (b *Batch) identify(r *Record) ID {
+	s := r.Source
+	k := keyer(b.scratch[:0])
+	k.text(s.Server, s.Deployment, s.Instance)
+	k = append(append(k, r.TraceID[:]...), r.SpanID[:]...)
+	sent := r.TimeUnixNano
+	if sent == 0 {
+		sent = r.ObservedTimeUnixNano
+	}
+	k.number(sent)
+	k.text(string(r.Carrier), string(r.Event), r.Observation.Tool, r.SessionID, r.RequestID)
+	k.number(uint64(len(r.Payload)))
+	k = append(k, r.Payload...)
+	if sent == 0 {
+		k = append(k, b.nonce[:]...)
+		k.number(b.serial)
+		b.serial++
+	}
+	id := ID(xxh3.Hash128(k).Bytes())
+	ordinal := b.ordinals[id]
+	b.ordinals[id] = ordinal + 1
+	if ordinal > 0 {
+		k.number(uint64(ordinal))
+		id = ID(xxh3.Hash128(k).Bytes())
+	}
+	b.scratch = k
+	return id
+}
+
+// callKey joins records that tell of the same call: by the span they belong to,
+// else by session and request id.
+func (b *Batch) callKey(r *Record) Optional[uint64] {
+	k := keyer(b.scratch[:0])
+	k.text(r.Source.Server, r.Source.Deployment)
+	span := r.CallSpanID
+	if span == [8]byte{} {
+		span = r.SpanID
+	}
+	switch {
+	case span != [8]byte{} && r.TraceID != [16]byte{}:
+		k = append(append(k, r.TraceID[:]...), span[:]...)
+	case r.SessionID != "" && r.RequestID != "":
+		k.text(r.SessionID, r.RequestID)
+	default:
+		return Optional[uint64]{}
+	}
+	b.scratch = k
+	return Some(xxh3.Hash(k))
+}
+
+// keyer builds the bytes of a key, each text with its length before it, so
+// that ("a", "bc") and ("ab", "c") differ.
+type keyer []byte
+
+func (k *keyer) text(parts ...string) {
+	for _, p := range parts {
+		*k = binary.AppendUvarint(*k, uint64(len(p)))
+		*k = append(*k, p...)
+	}
+}
+
+func (k *keyer) number(n uint64) { *k = binary.LittleEndian.AppendUint64(*k, n) }
