@@ -1,0 +1,166 @@
+package ingest
+
+import (
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/soakgate/soakgate/internal/classify"
+)
+
+// toolsCall is the MCP method whose SERVER spans are tool calls.
+const toolsCall = "tools/call"
+
+// Traces walks all spans of a request, in order.
+func (w *Walker) Traces(traces ptrace.Traces) {
+	var nest nesting
+	index := 0
+	for _, rs := range traces.ResourceSpans().All() {
+		source := sourceOf(rs.Resource())
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, span := range ss.Spans().All() {
+				w.span(source, index, span, traces, &nest)
+				index++
+			}
+		}
+	}
+}
+
+func (w *Walker) span(source *classify.Source, index int, span ptrace.Span, traces ptrace.Traces, nest *nesting) {
+	tool, call := toolCall(span)
+	o := w.begin(source, index)
+	w.exceptions(span.Events(), call)
+	if s := span.Status().Message(); s != "" && maybeOurs(s) {
+		w.text(classify.CarrierSpanStatus, s, strings.HasPrefix(s, toolError))
+	}
+	if !call && len(o.Candidates) == 0 {
+		w.ignore(ReasonOtherSpan)
+		return
+	}
+	for k, v := range span.Attributes().All() {
+		w.attribute(k, v)
+	}
+	if o.Tool == "" {
+		o.Tool = tool
+	}
+	o.Call = call
+	o.TimeUnixNano = uint64(span.EndTimestamp())
+	if o.TimeUnixNano == 0 {
+		o.TimeUnixNano = uint64(span.StartTimestamp())
+	}
+	if start, end := span.StartTimestamp(), span.EndTimestamp(); call && start != 0 && end >= start {
+		o.Duration = classify.Some(time.Duration(end - start)) //nolint:gosec // a span of centuries is cut, not wrapped
+	}
+	o.TraceID, o.SpanID, o.ParentSpanID = span.TraceID(), span.SpanID(), span.ParentSpanID()
+	o.CallSpanID = nest.callOf(traces, span)
+	if call {
+		o.Outcome = spanOutcome(span, o.ErrorType)
+	}
+	w.visit(o)
+}
+
+// spanOutcome reads how a call's span ended. No error on a span is weak
+// evidence of success: an envelope elsewhere overrules it.
+func spanOutcome(span ptrace.Span, errorType string) classify.Outcome {
+	if span.Status().Code() == ptrace.StatusCodeError || errorType != "" {
+		return classify.OutcomeError
+	}
+	return classify.OutcomeSuccess
+}
+
+// exceptions adds the messages of a span's exception events. On a call's span
+// each is a candidate; elsewhere only those that may be ours.
+func (w *Walker) exceptions(events ptrace.SpanEventSlice, call bool) {
+	for _, e := range events.All() {
+		if e.Name() != "exception" {
+			continue
+		}
+		v, ok := e.Attributes().Get("exception.message")
+		if !ok {
+			continue
+		}
+		s, tool := asText(v), isToolError(e.Attributes())
+		if tool || call || maybeOurs(s) {
+			w.text(classify.CarrierSpanException, s, tool)
+		}
+	}
+}
+
+// toolCall tells whether a span is a tool call of a server, and of which tool.
+// It knows the semantic conventions' form, and the older ones of FastMCP and of
+// the MCP SDKs, whose tool stands in the span's name alone.
+func toolCall(span ptrace.Span) (tool string, ok bool) {
+	if span.Kind() != ptrace.SpanKindServer {
+		return "", false
+	}
+	a := span.Attributes()
+	if v, has := a.Get("mcp.method.name"); has {
+		ok = v.Type() == pcommon.ValueTypeStr && v.Str() == toolsCall
+	} else if v, has := a.Get("rpc.method"); has {
+		ok = v.Type() == pcommon.ValueTypeStr && v.Str() == toolsCall
+	}
+	_, tool, named := strings.Cut(span.Name(), toolsCall+" ")
+	return tool, ok || (named && strings.HasPrefix(strings.TrimPrefix(span.Name(), "MCP handle "), toolsCall))
+}
+
+// nesting finds the call that a span belongs to within one request. A mounted
+// server gives several SERVER spans for one call, and an exception is recorded
+// on each span that it passes through.
+type nesting struct {
+	spans map[spanKey]node
+}
+
+type spanKey struct {
+	trace pcommon.TraceID
+	span  pcommon.SpanID
+}
+
+type node struct {
+	parent   pcommon.SpanID
+	resource int
+	call     bool
+	client   bool
+}
+
+// maxNesting bounds the walk to the root, so that spans that name each other as
+// parent cannot hold it.
+const maxNesting = 256
+
+// callOf is the outermost tool call around the span, itself included, among the
+// spans of this request; zero when there is none. The walk ends where the call
+// came from outside: at another process, or at a client's span.
+func (n *nesting) callOf(traces ptrace.Traces, span ptrace.Span) pcommon.SpanID {
+	if n.spans == nil {
+		n.read(traces)
+	}
+	var call pcommon.SpanID
+	id := span.SpanID()
+	home := n.spans[spanKey{span.TraceID(), id}].resource
+	for range maxNesting {
+		at, ok := n.spans[spanKey{span.TraceID(), id}]
+		if !ok || at.resource != home || at.client {
+			break
+		}
+		if at.call {
+			call = id
+		}
+		id = at.parent
+	}
+	return call
+}
+
+func (n *nesting) read(traces ptrace.Traces) {
+	n.spans = make(map[spanKey]node, traces.SpanCount())
+	for i, rs := range traces.ResourceSpans().All() {
+		for _, ss := range rs.ScopeSpans().All() {
+			for _, s := range ss.Spans().All() {
+				_, call := toolCall(s)
+				n.spans[spanKey{s.TraceID(), s.SpanID()}] = node{
+					parent: s.ParentSpanID(), resource: i, call: call, client: s.Kind() == ptrace.SpanKindClient,
+				}
+			}
+		}
+	}
+}
