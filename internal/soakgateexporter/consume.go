@@ -1,0 +1,214 @@
+package soakgateexporter
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/soakgate/soakgate/internal/classify"
+	"github.com/soakgate/soakgate/internal/ingest"
+	"github.com/soakgate/soakgate/internal/store"
+	"github.com/soakgate/soakgate/internal/store/journal"
+)
+
+// session is the scratch space of one request: 60 columns, reused, which would
+// otherwise be most of what a request allocates.
+type session struct {
+	instance *instance
+	walker   *ingest.Walker
+	batch    *classify.Batch
+	columns  *store.Columns
+	place    store.Place
+	block    []byte
+	counts   counts
+}
+
+// counts are what one request adds to the metrics once it is acknowledged.
+type counts struct {
+	observations map[observationLabels]int64
+	violations   map[classify.Rule]int64
+	ignored      map[ingest.Reason]int64
+}
+
+type observationLabels struct {
+	family classify.Family
+	shape  classify.Shape
+	valid  bool
+}
+
+func newSession(i *instance) *session {
+	s := &session{
+		instance: i,
+		batch:    classify.NewBatch(i.classifier),
+		columns:  store.NewColumns(),
+		counts: counts{
+			observations: make(map[observationLabels]int64),
+			violations:   make(map[classify.Rule]int64),
+			ignored:      make(map[ingest.Reason]int64),
+		},
+	}
+	s.walker = ingest.NewWalker(i.config.PayloadAttributes, s.observe, s.ignore)
+	return s
+}
+
+func (s *session) reset(received time.Time) {
+	s.batch.Reset(received, uuid.New())
+	s.columns.Reset()
+	s.place.JournalID = s.instance.journalID()
+	s.block = s.block[:0]
+	clear(s.counts.observations)
+	clear(s.counts.violations)
+	clear(s.counts.ignored)
+}
+
+func (s *session) observe(o *classify.Observation) {
+	if !s.batch.Classify(o, s.keep) {
+		s.ignore(ingest.ReasonNotOurs)
+	}
+}
+
+func (s *session) keep(r *classify.Record) {
+	s.place.Seq = s.instance.seq.Add(1)
+	s.columns.Append(r, s.place)
+	s.counts.observations[observationLabels{r.Family, r.Shape, r.Valid}]++
+	for i := range r.Violations {
+		s.counts.violations[r.Violations[i].Rule]++
+	}
+}
+
+func (s *session) ignore(reason ingest.Reason) { s.counts.ignored[reason]++ }
+
+// ConsumeLogs judges the records of a request and returns when they are on disk.
+func (i *instance) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
+	return i.consume(ctx, func(s *session) { s.walker.Logs(logs) })
+}
+
+// ConsumeTraces does for spans what ConsumeLogs does for log records.
+func (i *instance) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
+	return i.consume(ctx, func(s *session) { s.walker.Traces(traces) })
+}
+
+func (i *instance) consume(ctx context.Context, walk func(*session)) error {
+	if i.journal == nil {
+		return errors.New("the soakgate exporter has not been started")
+	}
+	received := time.Now().Truncate(time.Millisecond)
+	defer i.inflight.begin(received)()
+	s := i.sessions.Get().(*session)
+	defer i.sessions.Put(s)
+	s.reset(received)
+	walk(s)
+	if rows := s.columns.Rows(); rows > 0 {
+		if err := s.append(ctx, received, rows); err != nil {
+			return i.refuse(err)
+		}
+	}
+	i.metrics.consumed(ctx, &s.counts)
+	for _, n := range s.counts.ignored {
+		i.books.ignored.Add(uint64(n)) //nolint:gosec // not negative
+	}
+	return nil
+}
+
+func (s *session) append(ctx context.Context, received time.Time, rows int) (err error) {
+	if s.block, err = s.columns.AppendBlock(s.block); err != nil {
+		return err
+	}
+	books := &s.instance.books
+	books.changing.RLock()
+	defer books.changing.RUnlock()
+	// A sender that goes away must not leave open whether its records are on disk;
+	// the journal bounds the wait by itself.
+	_, err = s.instance.journal.Append(context.WithoutCancel(ctx), journal.Frame{
+		Arrival: received,
+		Kind:    store.KindRecords,
+		Rows:    uint32(rows), //nolint:gosec // bounded by a request's size
+		Payload: s.block,
+	})
+	if err == nil {
+		books.accepted.Add(uint64(rows)) //nolint:gosec // not negative
+	}
+	return err
+}
+
+// refuse turns a failed append into the answer that tells a sender what to do:
+// to come back after a while (RESOURCE_EXHAUSTED or UNAVAILABLE with RetryInfo;
+// over HTTP 429 or 503 with Retry-After), or to send less at a time.
+func (i *instance) refuse(err error) error {
+	i.books.refused.Add(1)
+	var refused *journal.AppendError
+	switch {
+	case errors.As(err, &refused):
+		i.metrics.refused(string(refused.Reason))
+		code := codes.Unavailable
+		if errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrBusy) {
+			code = codes.ResourceExhausted
+		}
+		return retryable(code, err, refused.RetryAfter)
+	case errors.Is(err, journal.ErrTooLarge):
+		i.metrics.refused("too_large")
+		return consumererror.NewPermanent(status.Error(codes.InvalidArgument, err.Error()+": send fewer records in one request"))
+	case errors.Is(err, journal.ErrClosed):
+		i.metrics.refused("closed")
+		return retryable(codes.Unavailable, err, time.Second)
+	}
+	i.metrics.refused("other")
+	return retryable(codes.Unavailable, err, time.Second)
+}
+
+func retryable(code codes.Code, err error, after time.Duration) error {
+	// Whole seconds, and at least one: HTTP's Retry-After knows no less.
+	after = max(after.Round(time.Second), time.Second)
+	st, detailErr := status.New(code, err.Error()).WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(after)})
+	if detailErr != nil {
+		return status.Error(code, err.Error())
+	}
+	return st.Err()
+}
+
+// inflight knows the requests that have arrived and are not yet on disk: a
+// heartbeat vouches for nothing that arrived after the oldest of them.
+type inflight struct {
+	mu       sync.Mutex
+	next     uint64
+	arrivals map[uint64]time.Time
+}
+
+// begin notes a request; the function returned ends it.
+func (f *inflight) begin(arrived time.Time) (end func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.arrivals == nil {
+		f.arrivals = make(map[uint64]time.Time)
+	}
+	token := f.next
+	f.next++
+	f.arrivals[token] = arrived
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.arrivals, token)
+	}
+}
+
+// oldest is the arrival of the oldest request under way, or now.
+func (f *inflight) oldest(now time.Time) time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, t := range f.arrivals {
+		if t.Before(now) {
+			now = t
+		}
+	}
+	return now
+}

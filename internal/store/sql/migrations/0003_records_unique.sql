@@ -1,0 +1,3 @@
+-- The records, each once.
+CREATE VIEW IF NOT EXISTS {{.Database}}.records_unique AS
+SELECT * FROM {{.Database}}.records FINAL

@@ -1,0 +1,28 @@
+-- Normalization events, and the calls that carried them, by kind.
+-- Sealed from records: read with sum(...) and FINAL, or through normalizations_by_minute_unique.
+CREATE TABLE IF NOT EXISTS {{.Database}}.normalizations_by_minute
+(
+    minute            DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    server            LowCardinality(String),
+    server_family     LowCardinality(String),
+    server_version    LowCardinality(String),
+    environment       LowCardinality(String),
+    deployment        LowCardinality(String),
+    deployment_source LowCardinality(String),
+    instance          LowCardinality(String),
+    option            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    strict            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    replay_id         LowCardinality(String),
+    tool              LowCardinality(String),
+    kind              LowCardinality(Nullable(String)),
+    valid             Bool,
+    events            UInt64 CODEC(T64, ZSTD(1)),
+    calls             UInt64 CODEC(T64, ZSTD(1)),
+    version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, minute, arrived, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, tool, kind, valid)
+TTL arrived + INTERVAL {{.RollupDays}} DAY
+SETTINGS allow_nullable_key = 1, fsync_after_insert = 1, fsync_part_directory = 1

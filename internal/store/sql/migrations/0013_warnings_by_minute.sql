@@ -1,0 +1,26 @@
+-- Rows of _meta.warnings by kind.
+-- Sealed from records: read with sum(...) and FINAL, or through warnings_by_minute_unique.
+CREATE TABLE IF NOT EXISTS {{.Database}}.warnings_by_minute
+(
+    minute            DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    server            LowCardinality(String),
+    server_family     LowCardinality(String),
+    server_version    LowCardinality(String),
+    environment       LowCardinality(String),
+    deployment        LowCardinality(String),
+    deployment_source LowCardinality(String),
+    instance          LowCardinality(String),
+    option            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    strict            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    replay_id         LowCardinality(String),
+    kind              LowCardinality(Nullable(String)),
+    warnings          UInt64 CODEC(T64, ZSTD(1)),
+    records           UInt64 CODEC(T64, ZSTD(1)),
+    version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, minute, arrived, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, kind)
+TTL arrived + INTERVAL {{.RollupDays}} DAY
+SETTINGS allow_nullable_key = 1, fsync_after_insert = 1, fsync_part_directory = 1

@@ -1,0 +1,12 @@
+-- That somebody looked for complaints: without a review, none is no evidence.
+CREATE TABLE IF NOT EXISTS {{.Database}}.complaint_reviews
+(
+    server      LowCardinality(String),
+    by          String,
+    note        String,
+    at          DateTime64(3, 'UTC'),
+    recorded_at DateTime64(3, 'UTC')
+)
+ENGINE = MergeTree
+ORDER BY (server, recorded_at)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1

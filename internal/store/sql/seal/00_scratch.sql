@@ -1,0 +1,68 @@
+-- The first copies of a slice, with what decides which of them count. The
+-- earliest arrival of a record id is its first copy. Records with one call key
+-- tell of one call: the call, its failure and its _meta each count once, with
+-- the first record that knows them; an earlier slice's twin has counted already.
+CREATE TABLE {{.Database}}.{{.Scratch}} ENGINE = Memory AS
+WITH
+    slice_rows AS (
+        SELECT *
+        FROM {{.Database}}.records
+        WHERE received_at >= {{.Slice}} AND received_at < {{.SliceEnd}}
+    ),
+    known AS (
+        SELECT record_id
+        FROM {{.Database}}.records
+        WHERE received_at < {{.Slice}}
+          AND (server, sent_minute) IN (SELECT DISTINCT server, sent_minute FROM slice_rows)
+          AND record_id IN (SELECT record_id FROM slice_rows)
+    ),
+    earlier AS (
+        SELECT assumeNotNull(call_key) AS earlier_key, 1 AS earlier_call,
+               max(shape IN ('mcp_envelope_v1', 'agent_error') OR opaque OR (NOT recognized AND notEmpty(violations.rule))) AS earlier_error,
+               max(meta_bytes > 0) AS earlier_meta
+        FROM {{.Database}}.records
+        WHERE received_at < {{.Slice}} AND received_at >= {{.TwinsFrom}} AND is_call
+          AND call_key IN (SELECT call_key FROM slice_rows WHERE call_key IS NOT NULL)
+        GROUP BY call_key
+    )
+SELECT
+    toStartOfMinute(observed_at) AS minute,
+    {{.Slice}} AS arrived,
+    server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id,
+    tool, shape, error_kind, error_code, legacy_error_kind, http_status, retryable, valid, off_taxonomy, opaque,
+    outcome, mistake, duration_ns, sampling_weight, has_normalized, normalized_bytes, response_bytes,
+    remaining, retry_after_seconds,
+    limit_per_second IS NOT NULL OR limit_per_second_text IS NOT NULL OR remaining IS NOT NULL
+        OR remaining_text IS NOT NULL OR reset_at_text IS NOT NULL AS has_rate_limit,
+    event, if(event IN ('mcp.capabilities', 'mcp.conformance'), payload, '') AS declaration,
+    if(event = 'mcp.conformance', attributes, map()) AS declared_of, observed_at, received_at,
+    normalized.kind AS normalized_kinds,
+    warnings.kind AS warning_kinds,
+    violations.rule AS violation_rules,
+    arrayMap(p -> replaceRegexpAll(p, '/[0-9]+', '/*'), violations.path) AS violation_paths,
+    arrayExists((r, p) -> startsWith(p, '/_meta/normalized') AND NOT (r = 'enum' AND match(p, '^/_meta/normalized/[0-9]+/kind$')),
+        violations.rule, violations.path) AS malformed,
+    toUnixTimestamp64Milli(received_at) - toUnixTimestamp64Milli(toDateTime64(observed_at, 3, 'UTC')) AS lateness_ms,
+    carrier IN ('log_attribute', 'span_exception', 'span_attribute') AS attribute_text,
+    is_call,
+    multiIf(shape = 'mcp_envelope_v1' AND valid, 5, shape IN ('mcp_envelope_v1', 'agent_error'), 4,
+        NOT recognized AND notEmpty(violations.rule), 3, opaque, 2, 0) AS error_rank,
+    if(call_key IS NULL, (toString(record_id), 0), ('', assumeNotNull(call_key))) AS call_id,
+    row_number() OVER (PARTITION BY call_id ORDER BY is_call DESC, received_at, journal_id, seq) = 1
+        AND is_call AND NOT ifNull(earlier_call, 0) AS call_first,
+    row_number() OVER (PARTITION BY call_id ORDER BY error_rank DESC, received_at, journal_id, seq) = 1
+        AND error_rank > 0 AND NOT ifNull(earlier_error, 0) AS error_first,
+    row_number() OVER (PARTITION BY call_id ORDER BY meta_bytes > 0 DESC, received_at, journal_id, seq) = 1
+        AND meta_bytes > 0 AND NOT ifNull(earlier_meta, 0) AS meta_first,
+    max(outcome = 'error') OVER (PARTITION BY call_id) AS call_failed,
+    error_first OR meta_first OR (call_first AND error_rank = 0 AND meta_bytes = 0) AS findings_first
+FROM
+(
+    SELECT *
+    FROM slice_rows
+    WHERE record_id NOT IN (SELECT record_id FROM known)
+    ORDER BY received_at, journal_id, seq
+    LIMIT 1 BY record_id
+) AS firsts
+LEFT JOIN earlier ON firsts.call_key = earlier.earlier_key
+SETTINGS join_use_nulls = 1, allow_suspicious_low_cardinality_types = 1
