@@ -1,0 +1,40 @@
+// Command collector is Soakgate's distribution of the OpenTelemetry Collector,
+// with the subcommands of its own beside the Collector's.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() { os.Exit(run(context.Background(), os.Args[1:])) }
+
+// run executes the command line and gives the process's exit status: 1 for an
+// error that says nothing else.
+func run(ctx context.Context, args []string) int {
+	root := newCommand()
+	root.SetArgs(args)
+	// The Collector itself handles signals on its own, since it must go on
+	// working while it shuts down; subcommands simply end.
+	if sub, _, err := root.Find(args); err == nil && sub != root {
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		defer stop()
+	}
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	if message := err.Error(); message != "" {
+		fmt.Fprintln(os.Stderr, "Error:", message)
+	}
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return exit.code
+	}
+	return 1
+}

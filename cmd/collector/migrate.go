@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/soakgate/soakgate/internal/store"
+)
+
+// newMigrateCommand makes `collector migrate up|status`: exit status 0 when the
+// schema is up to date, 1 when it is not, 2 for wrong usage.
+func newMigrateCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring the ClickHouse schema up to date, or tell how far it is",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			return &exitError{code: 2, err: errors.New("say what to do: `collector migrate up` or `collector migrate status`")}
+		},
+	}
+	dsn := command.PersistentFlags().String("dsn", "", "ClickHouse DSN (default $"+store.EnvDSN+", else "+store.DefaultDSN+")")
+	command.AddCommand(
+		&cobra.Command{
+			Use:   "up",
+			Short: "Apply the migrations that the database lacks",
+			Args:  usageArgs(cobra.NoArgs),
+			RunE: func(c *cobra.Command, _ []string) error {
+				s, err := store.Open(store.DSNFromEnv(*dsn))
+				if err != nil {
+					return &exitError{code: 2, err: err}
+				}
+				defer s.Close()
+				applied, err := s.Migrate(c.Context(), store.DefaultRetention, version)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%d migrations applied; the schema at %s is up to date\n", applied, s.Address())
+				return nil
+			},
+		},
+		&cobra.Command{
+			Use:   "status",
+			Short: "List the migrations and whether the database has them",
+			Args:  usageArgs(cobra.NoArgs),
+			RunE: func(c *cobra.Command, _ []string) error {
+				s, err := store.Open(store.DSNFromEnv(*dsn))
+				if err != nil {
+					return &exitError{code: 2, err: err}
+				}
+				defer s.Close()
+				return printMigrations(c, s)
+			},
+		},
+	)
+	return command
+}
+
+func printMigrations(c *cobra.Command, s *store.Store) error {
+	migrations, err := s.Migrations(c.Context(), store.DefaultRetention)
+	if err != nil {
+		return err
+	}
+	missing := 0
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+	for _, m := range migrations {
+		state := "applied"
+		if !m.Applied {
+			state = "missing"
+			missing++
+		}
+		fmt.Fprintf(w, "%04d\t%s\t%s\n", m.Version, m.Name, state)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if missing > 0 {
+		return fmt.Errorf("%d migrations are missing at %s: run `collector migrate up`", missing, s.Address())
+	}
+	return nil
+}
+
+// usageArgs makes wrong arguments exit with status 2.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return &exitError{code: 2, err: err}
+		}
+		return nil
+	}
+}
