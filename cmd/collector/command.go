@@ -36,6 +36,7 @@ func newCommand() *cobra.Command {
 		newClickHouseCommand(),
 		newConformanceCommand(recordConformance),
 		newCheckCommand(),
+		newComplaintCommand(),
 		newJournalCommand(),
 		newMigrateCommand(),
 		newRejectedCommand(),

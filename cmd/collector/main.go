@@ -32,8 +32,7 @@ func run(ctx context.Context, args []string) int {
 	if message := err.Error(); message != "" {
 		fmt.Fprintln(os.Stderr, "Error:", message)
 	}
-	var exit *exitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exitError](err); ok {
 		return exit.code
 	}
 	return 1

@@ -62,7 +62,7 @@ func TestShipFailsWhenRecordsWereNotAcknowledged(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "summary.json")
 	_, _, requests, err := shipTo(t, http.StatusBadRequest, nil, "--records", "1000", "--summary", file)
 	require.ErrorContains(t, err, "1000 of 1000 records were not acknowledged")
-	assert.ErrorContains(t, err, "400 Bad Request")
+	require.ErrorContains(t, err, "400 Bad Request")
 	assert.Equal(t, 1, requests, "nothing more is sent to an endpoint that refuses for good")
 	assert.FileExists(t, file, "the summary is wanted all the more")
 }
@@ -108,7 +108,7 @@ func TestShipRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, _, err := shipTo(t, http.StatusOK, nil, tt.args...)
-			assert.ErrorContains(t, err, tt.want)
+			require.ErrorContains(t, err, tt.want)
 		})
 	}
 }

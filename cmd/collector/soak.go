@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -30,6 +31,15 @@ type soakFlags struct {
 
 	registers []string
 	allEvents bool
+	strata    bool
+}
+
+// table is the long table of well-formed calls, where it was asked for (D9).
+func (f soakFlags) table(p policy.Policy, figures soak.Figures) []soak.Stratum {
+	if !f.strata {
+		return nil
+	}
+	return soak.Strata(p, figures)
 }
 
 // newSoakCommand makes `collector soak`. Its exit status is the verdict.
@@ -59,6 +69,7 @@ func newSoakCommand(read FiguresReader) *cobra.Command {
 	fs.StringVar(&f.asOf, "as-of", "", "judge as of this instant, RFC 3339 with offset (default: now)")
 	fs.BoolVar(&f.allEvents, "all-events", false, "count what happened before the instant even if it arrived later")
 	fs.StringVar(&f.format, "format", "text", "text, json or markdown")
+	fs.BoolVar(&f.strata, "strata", false, "add the table of well-formed calls by server, kind, tool and deployment")
 	fs.StringVar(&f.evidence, "evidence", "", "write everything the verdict rests on to this file")
 	fs.StringVar(&f.metrics, "metrics", "", "write the verdict as Prometheus metrics to this file")
 	fs.StringArrayVar(&f.registers, "register", nil, "YAML file with complaints, reviews and overrides; may be given several times")
@@ -137,9 +148,7 @@ func runSoak(ctx context.Context, out io.Writer, f soakFlags, now time.Time, rea
 		figures, readErr = soak.Unread(r.at, readErr), fmt.Errorf("read the figures: %w; see that the store is up and --dsn names it", readErr)
 	}
 	versions := map[string]string{"soakgate": version}
-	for name, v := range sources.Versions {
-		versions[name] = v
-	}
+	maps.Copy(versions, sources.Versions)
 	sources.Versions = versions
 	text, verdict, err := evidence.Encode(r.policy, figures, r.at, sources)
 	if err != nil {
@@ -149,7 +158,7 @@ func runSoak(ctx context.Context, out io.Writer, f soakFlags, now time.Time, rea
 		soak.MarkSince(&verdict, earlierVerdicts(ctx, f.dsn, r, read))
 	}
 	failed := readErr
-	if err := printVerdict(out, f.format, verdict, soak.Strata(r.policy, figures)); err != nil {
+	if err := printVerdict(out, f.format, verdict, f.table(r.policy, figures)); err != nil {
 		failed = errors.Join(failed, err)
 	}
 	if f.evidence != "" {
@@ -210,10 +219,7 @@ func newSoakVerifyCommand() *cobra.Command {
 			if err != nil {
 				return &exitError{code: soak.ExitCouldNotTell, err: fmt.Errorf("%s: %w", args[0], err)}
 			}
-			p, err := policy.FromCanonical(e.Policy)
-			if err == nil {
-				err = printVerdict(cmd.OutOrStdout(), format, e.Verdict, soak.Strata(p, e.Figures))
-			}
+			err = printVerdict(cmd.OutOrStdout(), format, e.Verdict, nil)
 			if err != nil {
 				return &exitError{code: soak.ExitCouldNotTell, err: err}
 			}
@@ -269,7 +275,7 @@ func replaceFile(name string, text []byte) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	defer os.Remove(tmp.Name()) // gone after the rename
+	defer func() { _ = os.Remove(tmp.Name()) }() // gone after the rename
 	_, err = tmp.Write(text)
 	err = errors.Join(err, tmp.Chmod(0o644), tmp.Sync(), tmp.Close())
 	if err == nil {

@@ -90,16 +90,18 @@ func (d *demo) run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case err := <-collector.ended:
-		return fmt.Errorf("the collector ended by itself: %w", err)
+	case <-collector.ended:
+		return fmt.Errorf("the collector ended by itself: %w", collector.err)
 	}
 }
 
 // portsFree says which address is taken, before anything is started.
 func (d *demo) portsFree() error {
 	for _, a := range []struct{ name, address string }{
-		{"SOAKGATE_OTLP_GRPC", d.grpc}, {"SOAKGATE_OTLP_HTTP", d.http},
-		{"SOAKGATE_CLICKHOUSE_LISTEN", d.clickhouse}, {"SOAKGATE_METRICS_PORT", d.metrics},
+		{"SOAKGATE_OTLP_GRPC", d.grpc},
+		{"SOAKGATE_OTLP_HTTP", d.http},
+		{"SOAKGATE_CLICKHOUSE_LISTEN", d.clickhouse},
+		{"SOAKGATE_METRICS_PORT", d.metrics},
 	} {
 		l, err := net.Listen("tcp", a.address)
 		if err != nil {
@@ -130,7 +132,7 @@ func (d *demo) ship(ctx context.Context) (summary, error) {
 	if err != nil {
 		return s, err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }() // a temporary folder
 	file := filepath.Join(folder, "shipped.json")
 	command := exec.CommandContext(ctx, d.collector, "ship", "--scenario", d.scenario, "--endpoint", d.grpc,
 		"--dsn", "http://"+d.clickhouse+"/soakgate", "--summary", file, "--format", "json")

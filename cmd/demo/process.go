@@ -14,26 +14,27 @@ import (
 // process is the collector, started as a user would start it.
 type process struct {
 	command *exec.Cmd
-	ended   chan error
+	ended   chan struct{} // closed when it has ended, with
+	err     error         // why
 }
 
 func (d *demo) start() (*process, error) {
-	p := &process{command: exec.Command(d.collector, "--config", d.config), ended: make(chan error, 1)}
+	p := &process{command: exec.Command(d.collector, "--config", d.config), ended: make(chan struct{})}
 	p.command.Stdout, p.command.Stderr = os.Stderr, os.Stderr
 	// Ctrl-C reaches the demo alone, which then stops the collector in order.
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.command.Start(); err != nil {
 		return nil, fmt.Errorf("start the collector: %w; `make build` makes it", err)
 	}
-	go func() { p.ended <- p.command.Wait() }()
+	go func() {
+		p.err = p.command.Wait()
+		close(p.ended)
+	}()
 	return p, nil
 }
 
 // stop ends the collector and waits until it has left.
 func (p *process) stop() {
-	if p.command.ProcessState != nil {
-		return
-	}
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.ended:
@@ -53,9 +54,8 @@ func (p *process) waitFor(ctx context.Context, addresses ...string) error {
 	for _, address := range addresses {
 		for !listens(address) {
 			select {
-			case err := <-p.ended:
-				p.ended <- err
-				return fmt.Errorf("the collector did not start: %w; its messages are above", err)
+			case <-p.ended:
+				return fmt.Errorf("the collector did not start: %w; its messages are above", p.err)
 			case <-ctx.Done():
 				return errors.Join(fmt.Errorf("the collector does not listen on %s", address), ctx.Err())
 			case <-time.After(waitPause):

@@ -135,9 +135,6 @@ func TestHostileTextsStayCheap(t *testing.T) {
 // size. A quadratic step makes the second 4,096 times slower; the bound of 1,000
 // leaves room for caches, the collector of garbage and a busy machine.
 func TestTimeIsLinear(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector's cost is not linear")
-	}
 	const small, factor, bound = 16 << 10, 64, 1000
 	c := newClassifier(t)
 	for name, text := range hostile {

@@ -66,7 +66,7 @@ func (r *Record) eventTime() {
 		r.advise(RuleTimeOutOfRange, "the event time lies outside 1970-01-01 to 2106-02-06: the arrival time stands in")
 	default:
 		// Below maxEventNanos, so the conversion cannot wrap.
-		r.ObservedAt, r.TimeSource = time.Unix(0, int64(sent)).UTC(), source //nolint:gosec // bounded above
+		r.ObservedAt, r.TimeSource = time.Unix(0, int64(sent)).UTC(), source
 		r.SentMinute = r.ObservedAt.Truncate(time.Minute)
 	}
 }
@@ -89,6 +89,8 @@ func (r *Record) IsCall() bool {
 // object decides, not the carrier), else from the carrier.
 func (r *Record) Failed() Outcome {
 	switch {
+	case !r.IsCall():
+		return r.Outcome
 	case r.Shape == ShapeEnvelope, r.Shape == ShapeAgentError, r.Opaque:
 		return OutcomeError
 	case !r.Recognized && len(r.Violations) > 0: // a text that purports to be an envelope (R6)
@@ -110,7 +112,7 @@ func (r *Record) ToolName() string {
 }
 
 // lengthUint32 is a length as the store keeps it, cut at the type's end.
-func lengthUint32(n int) uint32 { return uint32(min(n, math.MaxUint32)) } //nolint:gosec // bounded
+func lengthUint32(n int) uint32 { return uint32(min(n, math.MaxUint32)) }
 
 // PayloadBytes is the length of the payload's text as found.
 func (r *Record) PayloadBytes() uint32 { return lengthUint32(len(r.Payload)) }

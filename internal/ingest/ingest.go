@@ -93,7 +93,7 @@ func (w *Walker) attribute(key string, v pcommon.Value) {
 		o.ErrorType = asText(v)
 	case "mcp.response.size":
 		if v.Type() == pcommon.ValueTypeInt && v.Int() >= 0 {
-			o.ResponseBytes = classify.Some(uint64(v.Int())) //nolint:gosec // not negative
+			o.ResponseBytes = classify.Some(uint64(v.Int()))
 		}
 	case "mcp.tool_call.duration_ms":
 		if ms, ok := number(v); ok && ms >= 0 && ms < 1e12 {

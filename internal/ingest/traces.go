@@ -51,7 +51,7 @@ func (w *Walker) span(source *classify.Source, index int, span ptrace.Span, trac
 		o.TimeUnixNano = uint64(span.StartTimestamp())
 	}
 	if start, end := span.StartTimestamp(), span.EndTimestamp(); call && start != 0 && end >= start {
-		o.Duration = classify.Some(time.Duration(end - start)) //nolint:gosec // a span of centuries is cut, not wrapped
+		o.Duration = classify.Some(time.Duration(end - start))
 	}
 	o.TraceID, o.SpanID, o.ParentSpanID = span.TraceID(), span.SpanID(), span.ParentSpanID()
 	o.CallSpanID = nest.callOf(traces, span)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -160,10 +161,8 @@ func (r *run) note(reason string) {
 }
 
 func (r *run) noteLocked(reason string) {
-	for _, have := range r.reasons {
-		if have == reason {
-			return
-		}
+	if slices.Contains(r.reasons, reason) {
+		return
 	}
 	if len(r.reasons) < maxReasons {
 		r.reasons = append(r.reasons, reason)

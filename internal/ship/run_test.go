@@ -3,7 +3,6 @@ package ship
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -170,8 +169,8 @@ func TestRunCountsWhatWasNotAcknowledged(t *testing.T) {
 				var lost *NotAcknowledgedError
 				require.ErrorAs(t, err, &lost)
 				assert.Equal(t, 1500-tt.acked, lost.NotAcknowledged)
-				assert.ErrorContains(t, err, "of 1500 records were not acknowledged by 127.0.0.1:")
-				assert.ErrorContains(t, err, tt.why)
+				require.ErrorContains(t, err, "of 1500 records were not acknowledged by 127.0.0.1:")
+				require.ErrorContains(t, err, tt.why)
 				assert.Equal(t, tt.acked, sum.Acknowledged)
 				assert.Equal(t, tt.acked, sum.Tally.Records, "the tally holds acknowledged records only")
 			})
@@ -186,7 +185,7 @@ func TestRunStopsWithItsContext(t *testing.T) {
 	sum, err := plan(t, Options{Endpoint: r.endpoint, Scenario: scenario(t, "fleet")}).Run(ctx)
 	var lost *NotAcknowledgedError
 	require.ErrorAs(t, err, &lost)
-	assert.ErrorContains(t, err, "stopped before its end")
+	require.ErrorContains(t, err, "stopped before its end")
 	assert.Zero(t, sum.Acknowledged)
 }
 
@@ -298,7 +297,7 @@ func TestNewPlanRefuses(t *testing.T) {
 			o := ok
 			tt.change(&o)
 			_, err := NewPlan(o)
-			assert.ErrorContains(t, err, tt.want)
+			require.ErrorContains(t, err, tt.want)
 		})
 	}
 }
@@ -324,14 +323,14 @@ func TestSplitEndpoint(t *testing.T) {
 	}
 	for _, bad := range []string{"ftp://h", "http://", "http://h:port"} {
 		_, _, _, err := splitEndpoint(bad, ProtocolGRPC)
-		assert.ErrorContains(t, err, "want host:port", bad)
+		require.ErrorContains(t, err, "want host:port", bad)
 	}
 }
 
 func TestOpenFailsOnABadEndpoint(t *testing.T) {
 	_, err := plan(t, Options{Endpoint: "ftp://h", Scenario: scenario(t, "fleet")}).Run(t.Context())
 	require.Error(t, err)
-	assert.False(t, errors.As(err, new(*NotAcknowledgedError)))
+	assert.NotErrorAs(t, err, new(*NotAcknowledgedError))
 }
 
 func BenchmarkFill(b *testing.B) {

@@ -58,13 +58,16 @@ type judge struct {
 	at AsOf
 	t  Minute // telemetry counts before it
 
-	clocks map[string]*clock
-	used   map[int]bool // waivers that accepted a finding, by index
-	trust  *string      // what trustProblem said, once asked
+	// What was worked out, by server.
+	clocks     map[string]*clock
+	versionsOf map[string][]VersionRow
+
+	used  map[int]bool // waivers that accepted a finding, by index
+	trust *string      // what trustProblem said, once asked
 }
 
 func newJudge(p policy.Policy, f Figures, t AsOf) *judge {
-	return &judge{p: p, f: f, at: t, t: t.Minute(), clocks: map[string]*clock{}, used: map[int]bool{}}
+	return &judge{p: p, f: f, at: t, t: t.Minute(), clocks: map[string]*clock{}, versionsOf: map[string][]VersionRow{}, used: map[int]bool{}}
 }
 
 // gate judges one gate. Whatever a gate found, it is unknown when the figures
@@ -226,8 +229,15 @@ func (j *judge) candidates(server string) []VersionRow {
 	return out
 }
 
+func (j *judge) candidate(server, version string) bool {
+	return slices.ContainsFunc(j.versions(server), func(v VersionRow) bool { return v.Version == version && v.Live > 0 })
+}
+
 // versions are a server's versions, one row each, ordered by name.
 func (j *judge) versions(server string) []VersionRow {
+	if out, ok := j.versionsOf[server]; ok {
+		return out
+	}
 	byName := map[string]VersionRow{}
 	for _, v := range j.f.Versions.Value {
 		if v.Server != server {
@@ -241,10 +251,10 @@ func (j *judge) versions(server string) []VersionRow {
 		byName[v.Version] = v
 	}
 	var out []VersionRow
-	for _, v := range byName {
-		out = append(out, v)
+	for _, name := range sortedKeys(byName) {
+		out = append(out, byName[name])
 	}
-	slices.SortFunc(out, func(a, b VersionRow) int { return compare(a.Version, b.Version) })
+	j.versionsOf[server] = out
 	return out
 }
 
@@ -254,10 +264,6 @@ func earlier(a, b Minute) Minute {
 		return max(a, b)
 	}
 	return min(a, b)
-}
-
-func (j *judge) candidate(server, version string) bool {
-	return slices.ContainsFunc(j.candidates(server), func(v VersionRow) bool { return v.Version == version })
 }
 
 // countsFor tells whether a deployment's records may be evidence for a flip:

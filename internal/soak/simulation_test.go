@@ -11,16 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// histories is how many random histories the default run judges (D20 a); more
-// are judged when SOAKGATE_SIM_HISTORIES says so.
-func histories(t *testing.T) int {
+// scale is how many histories a simulation draws: what the environment says, or
+// else n, and a twentieth of that under the race detector.
+func scale(t *testing.T, variable string, n int) int {
 	t.Helper()
-	if s := os.Getenv("SOAKGATE_SIM_HISTORIES"); s != "" {
+	if s := os.Getenv(variable); s != "" {
 		n, err := strconv.Atoi(s)
-		require.NoError(t, err, "SOAKGATE_SIM_HISTORIES")
+		require.NoError(t, err, variable)
 		return n
 	}
-	return 2000
+	if raceEnabled {
+		return n / 20
+	}
+	return n
 }
 
 // simulations make much garbage and little to keep.
@@ -53,7 +56,7 @@ func parallel(n int, f func(seed uint64)) {
 func TestVerdictsAgreeWithTheFacts(t *testing.T) {
 	var mu sync.Mutex
 	decisions, states := map[Decision]int{}, map[GateRef]map[State]int{}
-	n, wrong := histories(t), 0
+	n, wrong := scale(t, "SOAKGATE_SIM_HISTORIES", 2000), 0
 	parallel(n, func(seed uint64) {
 		mu.Lock()
 		enough := wrong > 20 // one defect need not be told two thousand times

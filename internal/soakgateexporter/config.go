@@ -26,6 +26,7 @@ type Config struct {
 	Batch     BatchConfig     `mapstructure:"batch"`
 	Seal      SealConfig      `mapstructure:"seal"`
 	Retention RetentionConfig `mapstructure:"retention"`
+	Soak      SoakConfig      `mapstructure:"soak"`
 
 	// PayloadAttributes are log attributes that may hold an envelope, besides
 	// exception.message, error.message and mcp.error.envelope.
@@ -115,7 +116,7 @@ func (c *Config) Validate() error {
 	if c.Seal.Enabled && (c.Seal.Interval < 100*time.Millisecond || c.Seal.Interval > time.Minute) {
 		return fmt.Errorf("seal::interval is %s: it must be between 100ms and 1m", c.Seal.Interval)
 	}
-	return nil
+	return c.Soak.validate()
 }
 
 func (c *Config) dsn() string { return store.DSNFromEnv(string(c.DSN)) }

@@ -31,6 +31,7 @@ type session struct {
 	place    store.Place
 	block    []byte
 	counts   counts
+	answer   answer
 }
 
 // counts are what one request adds to the metrics once it is acknowledged.
@@ -69,6 +70,7 @@ func (s *session) reset(received time.Time) {
 	clear(s.counts.observations)
 	clear(s.counts.violations)
 	clear(s.counts.ignored)
+	s.answer.reset()
 }
 
 func (s *session) observe(o *classify.Observation) {
@@ -79,7 +81,9 @@ func (s *session) observe(o *classify.Observation) {
 
 func (s *session) keep(r *classify.Record) {
 	s.place.Seq = s.instance.seq.Add(1)
-	s.columns.Append(r, s.place)
+	if !s.answer.take(r, s.place) {
+		s.columns.Append(r, s.place)
+	}
 	s.counts.observations[observationLabels{r.Family, r.Shape, r.Valid}]++
 	for i := range r.Violations {
 		s.counts.violations[r.Violations[i].Rule]++
@@ -90,15 +94,15 @@ func (s *session) ignore(reason ingest.Reason) { s.counts.ignored[reason]++ }
 
 // ConsumeLogs judges the records of a request and returns when they are on disk.
 func (i *instance) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
-	return i.consume(ctx, func(s *session) { s.walker.Logs(logs) })
+	return i.consume(ctx, logs.LogRecordCount(), func(s *session) { s.walker.Logs(logs) })
 }
 
 // ConsumeTraces does for spans what ConsumeLogs does for log records.
 func (i *instance) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
-	return i.consume(ctx, func(s *session) { s.walker.Traces(traces) })
+	return i.consume(ctx, traces.SpanCount(), func(s *session) { s.walker.Traces(traces) })
 }
 
-func (i *instance) consume(ctx context.Context, walk func(*session)) error {
+func (i *instance) consume(ctx context.Context, seen int, walk func(*session)) error {
 	if i.journal == nil {
 		return errors.New("the soakgate exporter has not been started")
 	}
@@ -107,36 +111,57 @@ func (i *instance) consume(ctx context.Context, walk func(*session)) error {
 	s := i.sessions.Get().(*session)
 	defer i.sessions.Put(s)
 	s.reset(received)
+	s.answer.begin(ctx, seen)
 	walk(s)
-	if rows := s.columns.Rows(); rows > 0 {
-		if err := s.append(ctx, received, rows); err != nil {
-			return i.refuse(err)
-		}
+	if err := s.keepAll(ctx, received); err != nil {
+		return i.refuse(err)
 	}
+	s.answer.deliver()
 	i.metrics.consumed(ctx, &s.counts)
 	for _, n := range s.counts.ignored {
-		i.books.ignored.Add(uint64(n)) //nolint:gosec // not negative
+		i.books.ignored.Add(uint64(n))
 	}
 	return nil
 }
 
-func (s *session) append(ctx context.Context, received time.Time, rows int) (err error) {
-	if s.block, err = s.columns.AppendBlock(s.block); err != nil {
-		return err
+// keepAll puts the request's records into the journal, and those that are
+// rejected in a frame of their own. When only the first gets in, the sender
+// repeats the whole request, and records count once by their id.
+func (s *session) keepAll(ctx context.Context, received time.Time) (err error) {
+	if s.answer.err != nil {
+		return s.answer.err
 	}
+	if rows := s.columns.Rows(); rows > 0 {
+		if s.block, err = s.columns.AppendBlock(s.block[:0]); err != nil {
+			return err
+		}
+		if err = s.append(ctx, received, store.KindRecords, rows); err != nil {
+			return err
+		}
+	}
+	if rows := s.answer.quarantined(); rows > 0 {
+		if s.block, err = s.answer.quarantine.AppendBlock(s.block[:0]); err != nil {
+			return err
+		}
+		return s.append(ctx, received, store.KindRejected, rows)
+	}
+	return nil
+}
+
+func (s *session) append(ctx context.Context, received time.Time, kind uint16, rows int) error {
 	books := &s.instance.books
 	books.changing.RLock()
 	defer books.changing.RUnlock()
 	// A sender that goes away must not leave open whether its records are on disk;
 	// the journal bounds the wait by itself.
-	_, err = s.instance.journal.Append(context.WithoutCancel(ctx), journal.Frame{
+	_, err := s.instance.journal.Append(context.WithoutCancel(ctx), journal.Frame{
 		Arrival: received,
-		Kind:    store.KindRecords,
-		Rows:    uint32(rows), //nolint:gosec // bounded by a request's size
+		Kind:    kind,
+		Rows:    uint32(rows),
 		Payload: s.block,
 	})
 	if err == nil {
-		books.accepted.Add(uint64(rows)) //nolint:gosec // not negative
+		books.accepted.Add(uint64(rows))
 	}
 	return err
 }

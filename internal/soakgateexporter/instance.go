@@ -37,6 +37,7 @@ type instance struct {
 	store     *store.Store
 	writer    *store.Writer
 	books     books
+	verdicts  verdicts
 	inflight  inflight
 	connected atomic.Bool   // ClickHouse has answered, and its schema fits
 	seq       atomic.Uint64 // numbers records; starts at the clock, so that it grows over restarts
@@ -97,9 +98,9 @@ func (i *instance) open(host component.Host) error {
 	if i.writer, err = i.newWriter(); err != nil {
 		return errors.Join(err, j.Close(context.Background()), s.Close())
 	}
-	i.books.parked.Store(uint64(i.writer.ParkedRecords())) //nolint:gosec // not negative
+	i.books.parked.Store(uint64(i.writer.ParkedRecords()))
 	i.books.accepted.Store(i.books.parked.Load() + j.Stats().BacklogRows)
-	i.seq.Store(uint64(time.Now().UnixNano())) //nolint:gosec // after 1970
+	i.seq.Store(uint64(time.Now().UnixNano()))
 	for _, d := range recovery.Damage {
 		i.damaged(d)
 	}

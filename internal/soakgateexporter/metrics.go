@@ -22,7 +22,7 @@ type metrics struct {
 	inserted, rejected, insertErrors  metric.Int64Counter
 	refusedRequests, damages          metric.Int64Counter
 	fsync, insert                     metric.Float64Histogram
-	gauges                            metric.Registration
+	gauges, verdict                   metric.Registration
 }
 
 // Buckets in seconds, from a fast disk's fsync to a timeout.
@@ -40,7 +40,7 @@ func newMetrics(provider metric.MeterProvider, i *instance) (*metrics, error) {
 		{&m.violations, "soakgate_violations_total", "Broken rules of the contract, by rule."},
 		{&m.ignored, "soakgate_ignored_total", "Log records and spans that are not ours, by reason."},
 		{&m.inserted, "soakgate_inserted_records_total", "Records that ClickHouse has stored, repeats included."},
-		{&m.rejected, "soakgate_rejected_records_total", "Records that ClickHouse refused and that are kept in rejected_records."},
+		{&m.rejected, "soakgate_rejected_records_total", "Records kept in rejected_records only: refused by ClickHouse, or by reject_invalid."},
 		{&m.insertErrors, "soakgate_insert_errors_total", "Inserts that failed and are tried again, by reason."},
 		{&m.refusedRequests, "soakgate_refused_requests_total", "Requests refused with a time to come back, by reason."},
 		{&m.damages, "soakgate_journal_damaged_total", "Damaged parts of the journal that were set aside."},
@@ -60,7 +60,7 @@ func newMetrics(provider metric.MeterProvider, i *instance) (*metrics, error) {
 		*h.into = histogram
 		errs = append(errs, err)
 	}
-	errs = append(errs, m.observeJournal(meter, i))
+	errs = append(errs, m.observeJournal(meter, i), m.observeVerdict(meter, &i.verdicts))
 	return m, errors.Join(errs...)
 }
 
@@ -79,7 +79,7 @@ func (m *metrics) observeJournal(meter metric.Meter, i *instance) error {
 		}
 		stats := i.journal.Stats()
 		o.ObserveInt64(size, stats.Bytes)
-		o.ObserveInt64(backlog, int64(stats.BacklogRows)) //nolint:gosec // far below 2^63
+		o.ObserveInt64(backlog, int64(stats.BacklogRows))
 		oldest := 0.0
 		if !stats.Oldest.IsZero() {
 			oldest = time.Since(stats.Oldest).Seconds()
@@ -91,9 +91,11 @@ func (m *metrics) observeJournal(meter metric.Meter, i *instance) error {
 }
 
 func (m *metrics) close() {
-	if m.gauges != nil {
-		// Unregistering again, or of a provider that is gone, has nothing to undo.
-		_ = m.gauges.Unregister()
+	for _, r := range []metric.Registration{m.gauges, m.verdict} {
+		if r != nil {
+			// Unregistering again, or of a provider that is gone, has nothing to undo.
+			_ = r.Unregister()
+		}
 	}
 }
 
@@ -119,10 +121,14 @@ func (m *metrics) refused(reason string) {
 
 func (m *metrics) insertedRows(rows, rejected int, took time.Duration) {
 	m.inserted.Add(context.Background(), int64(rows))
-	if rejected > 0 {
-		m.rejected.Add(context.Background(), int64(rejected))
-	}
+	m.keptRejected(rejected)
 	m.insert.Record(context.Background(), took.Seconds())
+}
+
+func (m *metrics) keptRejected(rows int) {
+	if rows > 0 {
+		m.rejected.Add(context.Background(), int64(rows))
+	}
 }
 
 // insertFailed counts a failed try: refused by ClickHouse, or out of reach.

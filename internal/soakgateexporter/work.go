@@ -29,6 +29,9 @@ func (i *instance) write(ctx context.Context) {
 	if i.config.Seal.Enabled {
 		i.workers.Go(func() { i.seal(ctx) })
 	}
+	if i.config.Soak.Interval > 0 {
+		i.workers.Go(func() { i.judge(ctx) })
+	}
 	for ctx.Err() == nil {
 		if err := i.writer.Run(ctx); err != nil && ctx.Err() == nil {
 			i.set.Logger.Error("The writer stopped and starts again", zap.Error(err))
@@ -84,16 +87,20 @@ func (i *instance) newWriter() (*store.Writer, error) {
 		Books:   i.books.changing.RLocker(),
 		Heartbeat: func(through time.Time, batches, records int) ([]byte, error) {
 			h := i.heartbeat(time.Now())
-			h.InsertedThrough, h.ParkedBatches, h.Parked = through, uint64(batches), uint64(records) //nolint:gosec // counts
+			h.InsertedThrough, h.ParkedBatches, h.Parked = through, uint64(batches), uint64(records)
 			return h.AppendBlock(nil)
 		},
 		Inserted: func(rows, rejected int, took time.Duration) {
-			i.books.inserted.Add(uint64(rows))     //nolint:gosec // not negative
-			i.books.rejected.Add(uint64(rejected)) //nolint:gosec // not negative
+			i.books.inserted.Add(uint64(rows))
+			i.books.rejected.Add(uint64(rejected))
 			i.metrics.insertedRows(rows, rejected, took)
 			if rejected > 0 {
 				i.set.Logger.Warn("ClickHouse refused records; `collector rejected list` shows them", zap.Int("records", rejected))
 			}
+		},
+		Invalid: func(rows int) {
+			i.books.rejected.Add(uint64(rows))
+			i.metrics.keptRejected(rows)
 		},
 		Failed: func(err error, wait time.Duration) {
 			i.metrics.insertFailed(err)
@@ -110,7 +117,7 @@ func (i *instance) newWriter() (*store.Writer, error) {
 
 // parked tells that batches are set aside, or that one of them went in.
 func (i *instance) parked(err error, batches, records int) {
-	i.books.parked.Store(uint64(records)) //nolint:gosec // not negative
+	i.books.parked.Store(uint64(records))
 	if err == nil {
 		i.set.Logger.Info("A batch that was set aside is stored", zap.Int("left", batches))
 		return

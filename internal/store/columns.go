@@ -261,7 +261,7 @@ func (c *Columns) appendIdentity(r *classify.Record, at Place) {
 	c.journalID.Append(at.JournalID)
 	c.seq.Append(at.Seq)
 	// Merges keep the greatest rank: the earliest arrival.
-	c.arrivalRank.Append(math.MaxUint64 - uint64(r.ReceivedAt.UnixNano())) //nolint:gosec // after 1970
+	c.arrivalRank.Append(math.MaxUint64 - uint64(r.ReceivedAt.UnixNano()))
 	c.callKey.Append(nullable(r.CallKey))
 	c.timeSource.append(string(r.TimeSource))
 	c.sentTime.Append(r.SentTime)
@@ -295,7 +295,7 @@ func (c *Columns) appendCall(r *classify.Record) {
 	c.mistake.Append(string(r.Mistake()))
 	duration := proto.Nullable[uint64]{Set: r.Duration.Set}
 	if r.Duration.Set {
-		duration.Value = uint64(max(0, r.Duration.Value)) //nolint:gosec // not negative
+		duration.Value = uint64(max(0, r.Duration.Value))
 	}
 	c.durationNs.Append(duration)
 	c.responseBytes.Append(nullable(r.ResponseBytes))
@@ -341,7 +341,7 @@ func (c *Columns) appendMeta(r *classify.Record) {
 	}
 	c.warningKind.Append(c.names)
 	c.warningSummary.Append(c.texts)
-	c.metaBytes.Append(uint32(min(r.MetaBytes, math.MaxUint32))) //nolint:gosec // bounded
+	c.metaBytes.Append(uint32(min(r.MetaBytes, math.MaxUint32)))
 	c.normalizedBytes.Append(nullable(r.NormalizedBytes))
 }
 

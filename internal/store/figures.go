@@ -90,10 +90,11 @@ func (r *reading) figures(p policy.Policy, asOf soak.AsOf, registers soak.Regist
 func boundsOf(database string, p policy.Policy, asOf soak.AsOf, normalizationKinds []schemas.NormalizationKind) map[string]string {
 	t := asOf.Minute()
 	at := func(m soak.Minute) string { return dateTime(m.Time()) }
-	window := "minute >= " + at(t.Add(-p.LookBack)) + " AND minute < " + at(t)
+	arrived := "true"
 	if !asOf.AllEvents {
-		window += " AND arrived < " + at(t)
+		arrived = "arrived < " + at(t)
 	}
+	window := "minute >= " + at(t.Add(-p.LookBack)) + " AND minute < " + at(t) + " AND " + arrived
 	kinds := make([]string, len(normalizationKinds))
 	for i, k := range normalizationKinds {
 		kinds[i] = quote(k.Kind)
@@ -103,6 +104,7 @@ func boundsOf(database string, p policy.Policy, asOf soak.AsOf, normalizationKin
 		"From":               at(t.Add(-p.LookBack)),
 		"T":                  at(t),
 		"AsOf":               fmt.Sprintf("toDateTime64('%s', 3, 'UTC')", asOf.At.UTC().Format("2006-01-02 15:04:05.000")),
+		"Arrived":            arrived,
 		"Window":             window,
 		"Live":               at(t.Add(-p.CandidateWindow)),
 		"Recent":             at(t.Add(-7 * policy.Day)),

@@ -7,15 +7,11 @@ import (
 )
 
 func (r *reading) registers() soak.Read[soak.Registers] {
-	complaints, err := readRows(r, "complaints", func(v *soak.Complaint, scan scanner) error {
-		return scan(&v.ID, &v.Server, &v.Kind, &v.Action, &v.Ref, &v.FixedIn, &v.NotOurs, &v.Note, &v.By, &v.At, &v.RecordedAt)
-	})
+	complaints, err := readRows(r, "complaints", scanComplaint)
 	if err != nil {
 		return soak.Failed[soak.Registers](err)
 	}
-	reviews, err := readRows(r, "reviews", func(v *soak.Review, scan scanner) error {
-		return scan(&v.Server, &v.By, &v.Note, &v.At, &v.RecordedAt)
-	})
+	reviews, err := readRows(r, "reviews", scanReview)
 	if err != nil {
 		return soak.Failed[soak.Registers](err)
 	}
@@ -83,7 +79,7 @@ func scanBlocks(v *soak.BlockRow, scan scanner) error {
 	v.Sizes = make([]soak.Bin, 0, len(sizes))
 	for size, count := range sizes {
 		if count > 0 {
-			v.Sizes = append(v.Sizes, soak.Bin{Size: int64(size), Count: int64(count)}) //nolint:gosec // counts of rows
+			v.Sizes = append(v.Sizes, soak.Bin{Size: int64(size), Count: int64(count)})
 		}
 	}
 	slices.SortFunc(v.Sizes, func(a, b soak.Bin) int { return int(a.Size - b.Size) })

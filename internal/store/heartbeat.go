@@ -53,7 +53,7 @@ func (h Heartbeat) columns() []proto.InputColumn {
 		{Name: "at", Data: moment(h.At)},
 		{Name: "inserted_through", Data: moment(h.InsertedThrough)},
 		{Name: "backlog_records", Data: number(h.BacklogRecords)},
-		{Name: "backlog_age_ms", Data: number(uint64(max(0, h.BacklogAge.Milliseconds())))}, //nolint:gosec // not negative
+		{Name: "backlog_age_ms", Data: number(uint64(max(0, h.BacklogAge.Milliseconds())))},
 		{Name: "parked_batches", Data: number(h.ParkedBatches)},
 		{Name: "refused_requests", Data: number(h.Refused)},
 		{Name: "accepted_records", Data: number(h.Accepted)},

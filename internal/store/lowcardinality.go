@@ -39,7 +39,7 @@ func (c *optionalText) Append(v proto.Nullable[string]) {
 	}
 	key, ok := c.index[v.Value]
 	if !ok {
-		key = uint32(c.values.Rows()) //nolint:gosec // bounded by the rows of one request
+		key = uint32(c.values.Rows())
 		c.values.Append(v.Value)
 		c.index[v.Value] = key
 	}

@@ -110,7 +110,7 @@ func (p *parking) remove(at int) error {
 }
 
 func readParked(path string) (parkedBatch, []byte, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // the collector's own folder
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return parkedBatch{}, nil, fmt.Errorf("read a parked batch: %w", err)
 	}
@@ -129,7 +129,7 @@ func readParked(path string) (parkedBatch, []byte, error) {
 // writeDurably writes a file whole or not at all, as far as a crash can tell.
 func writeDurably(path string, parts ...[]byte) (err error) {
 	temporary := strings.TrimSuffix(path, filepath.Ext(path)) + ".writing"
-	f, err := os.Create(temporary) //nolint:gosec // the collector's own folder
+	f, err := os.Create(temporary)
 	if err != nil {
 		return err
 	}

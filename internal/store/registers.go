@@ -59,3 +59,37 @@ func (s *Store) enter(ctx context.Context, doing, statement string, args ...any)
 // millis is a time as text that ClickHouse reads into DateTime64(3, 'UTC');
 // the driver would cut a time.Time to seconds.
 func millis(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
+
+// Complaints lists the entries of the register, in the order of their effect.
+func (s *Store) Complaints(ctx context.Context) ([]soak.Complaint, error) {
+	result, err := s.conn.Query(ctx, "SELECT id, server, kind, action, ref, fixed_in, not_ours, note, by, at, recorded_at FROM "+s.database+".complaints ORDER BY server, id, at, recorded_at")
+	if err != nil {
+		return nil, s.wrap("list complaints", err)
+	}
+	entries, err := scanAll(result, scanComplaint)
+	if err != nil {
+		return nil, s.wrap("list complaints", err)
+	}
+	return entries, nil
+}
+
+// Reviews lists who looked for complaints, and when.
+func (s *Store) Reviews(ctx context.Context) ([]soak.Review, error) {
+	result, err := s.conn.Query(ctx, "SELECT server, by, note, at, recorded_at FROM "+s.database+".complaint_reviews ORDER BY server, at, recorded_at")
+	if err != nil {
+		return nil, s.wrap("list reviews", err)
+	}
+	reviews, err := scanAll(result, scanReview)
+	if err != nil {
+		return nil, s.wrap("list reviews", err)
+	}
+	return reviews, nil
+}
+
+func scanComplaint(v *soak.Complaint, scan scanner) error {
+	return scan(&v.ID, &v.Server, &v.Kind, &v.Action, &v.Ref, &v.FixedIn, &v.NotOurs, &v.Note, &v.By, &v.At, &v.RecordedAt)
+}
+
+func scanReview(v *soak.Review, scan scanner) error {
+	return scan(&v.Server, &v.By, &v.Note, &v.At, &v.RecordedAt)
+}

@@ -19,6 +19,7 @@ import (
 const (
 	KindRecords    uint16 = 1
 	KindHeartbeats uint16 = 2
+	KindRejected   uint16 = 3
 )
 
 // Limits says when a batch is sent. A batch ends with whichever is met first.
@@ -64,6 +65,7 @@ type WriterOptions struct {
 	// batches are set aside: it must not vouch for records after through.
 	Heartbeat func(through time.Time, parkedBatches, parkedRecords int) ([]byte, error)
 	Inserted  func(rows, rejected int, took time.Duration)
+	Invalid   func(rows int)                      // records that break the contract are in rejected_records
 	Failed    func(err error, wait time.Duration) // a try failed, the next comes after wait
 	Parked    func(err error, batches, records int)
 	Resumed   func() // the first try that succeeded after failures
@@ -106,11 +108,13 @@ type batch struct {
 	records    []byte // Native blocks for the table records, one after the other
 	heartbeats []byte
 	slices     []time.Time // the slices of arrival of the records
+	rejected   []byte      // Native blocks for the table rejected_records, not yet stored
+	invalid    int         // rows of all those blocks, stored or not
 }
 
 func (b *batch) reset() {
-	b.frames, b.rows = 0, 0
-	b.records, b.heartbeats, b.slices = b.records[:0], b.heartbeats[:0], b.slices[:0]
+	b.frames, b.rows, b.invalid = 0, 0, 0
+	b.records, b.heartbeats, b.slices, b.rejected = b.records[:0], b.heartbeats[:0], b.slices[:0], b.rejected[:0]
 }
 
 func (b *batch) add(f journal.Frame) error {
@@ -123,6 +127,9 @@ func (b *batch) add(f journal.Frame) error {
 		}
 	case KindHeartbeats:
 		b.heartbeats = append(b.heartbeats, f.Payload...)
+	case KindRejected:
+		b.rejected = append(b.rejected, f.Payload...)
+		b.invalid += int(f.Rows)
 	default:
 		return fmt.Errorf("journal frame %d is of kind %d, which this release does not know: run the release that wrote it", f.Seq, f.Kind)
 	}
@@ -197,7 +204,7 @@ func (w *Writer) take(ctx context.Context) error {
 // fill takes frames until the batch is full, or wait ends and nothing is lost
 // by it: a frame that Next did not return stays in the journal.
 func (w *Writer) fill(ctx, wait context.Context) error {
-	for w.batch.rows < w.options.Limits.Rows && len(w.batch.records) < w.options.Limits.Bytes {
+	for w.batch.rows+w.batch.invalid < w.options.Limits.Rows && len(w.batch.records)+len(w.batch.rejected) < w.options.Limits.Bytes {
 		err := w.take(wait)
 		switch {
 		case err == nil:
@@ -229,11 +236,14 @@ func (w *Writer) deliver(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if tries >= triesBeforeParking && sortFailure(err) == failureOther && len(w.batch.records) > 0 && !w.parking.full() {
+		if tries >= triesBeforeParking && sortFailure(err) == failureOther && w.batch.mayPark() && !w.parking.full() {
 			if err := w.parking.add(&w.batch, err); err != nil {
 				return err
 			}
-			return w.settle(ctx, func() { w.tellParked(err) })
+			return w.settle(ctx, func() {
+				w.tellParked(err)
+				w.tellInvalid()
+			})
 		}
 		wait := backoff/2 + rand.N(backoff)
 		if w.options.Failed != nil {
@@ -275,8 +285,15 @@ func (w *Writer) delivered(rejected int, took time.Duration, afterFailure bool) 
 	if w.options.Inserted != nil {
 		w.options.Inserted(w.batch.rows-rejected, rejected, took)
 	}
+	w.tellInvalid()
 	if afterFailure && w.options.Resumed != nil {
 		w.options.Resumed()
+	}
+}
+
+func (w *Writer) tellInvalid() {
+	if w.batch.invalid > 0 && w.options.Invalid != nil {
+		w.options.Invalid(w.batch.invalid)
 	}
 }
 
@@ -320,10 +337,18 @@ func (w *Writer) retryParked(ctx context.Context) error {
 	return nil
 }
 
+// mayPark tells whether a batch can be set aside: it holds records, and what
+// else it holds is stored.
+func (b *batch) mayPark() bool { return len(b.records) > 0 && len(b.rejected) == 0 }
+
 // send tries once. A heartbeat vouches for the records before it, so it comes
-// last; while records are set aside, another stands in that does not.
+// last; while records are set aside, another stands in that does not. Rejected
+// records come first, since a batch is set aside without them.
 func (w *Writer) send(ctx context.Context) (rejected int, err error) {
 	b := &w.batch
+	if err = w.quarantine(ctx); err != nil {
+		return 0, err
+	}
 	if len(b.records) > 0 {
 		if rejected, err = w.insert(ctx, b.records, uuid.UUID(b.journalID), b.slices); err != nil {
 			return rejected, err
@@ -341,6 +366,21 @@ func (w *Writer) send(ctx context.Context) (rejected int, err error) {
 		err = w.store.inserter.insert(ctx, w.store.database+".collector_heartbeats", heartbeatColumns, heartbeats)
 	}
 	return rejected, err
+}
+
+// quarantine stores the batch's rejected records, once.
+func (w *Writer) quarantine(ctx context.Context) error {
+	b := &w.batch
+	if len(b.rejected) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, insertTimeout)
+	defer cancel()
+	if err := w.store.inserter.insert(ctx, w.store.database+".rejected_records", rejectedBlockColumns, b.rejected); err != nil {
+		return err
+	}
+	b.rejected = b.rejected[:0]
+	return nil
 }
 
 // insert brings records in and marks their slices: only when the rows are there

@@ -24,7 +24,7 @@ func write(examples, out string) error {
 	if err != nil {
 		return fmt.Errorf("render the contract: %w", err)
 	}
-	if err := os.WriteFile(out, text, 0o644); err != nil { //nolint:gosec // a document that everybody may read
+	if err := os.WriteFile(out, text, 0o644); err != nil { //nolint:gosec // a document for everybody
 		return fmt.Errorf("write the contract: %w", err)
 	}
 	return nil

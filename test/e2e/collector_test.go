@@ -32,10 +32,12 @@ func binary(t testing.TB) string {
 	return path
 }
 
-// collector is one running collector on the configuration config/local.yaml.
+// collector is one running collector.
 type collector struct {
 	t                               testing.TB
-	grpc, http, clickhouse, metrics string
+	config                          string // its configuration file
+	grpc, http, clickhouse, metrics string // addresses
+	proxy                           string // where the collector finds ClickHouse, when not there
 	data                            string
 	command                         *exec.Cmd
 	output                          *lockedBuffer
@@ -72,7 +74,7 @@ func freeAddress(t testing.TB) string {
 func newCollector(t testing.TB) *collector {
 	t.Helper()
 	return &collector{
-		t: t, data: t.TempDir(),
+		t: t, config: "../../config/local.yaml", data: t.TempDir(),
 		grpc: freeAddress(t), http: freeAddress(t), clickhouse: freeAddress(t), metrics: freeAddress(t),
 	}
 }
@@ -81,7 +83,8 @@ func (c *collector) env() []string {
 	_, port, _ := net.SplitHostPort(c.metrics)
 	return append(os.Environ(),
 		"SOAKGATE_OTLP_GRPC="+c.grpc, "SOAKGATE_OTLP_HTTP="+c.http, "SOAKGATE_CLICKHOUSE_LISTEN="+c.clickhouse,
-		"SOAKGATE_DATA="+c.data, "SOAKGATE_METRICS_PORT="+port, "SOAKGATE_DSN="+c.dsn())
+		"SOAKGATE_DATA="+c.data, "SOAKGATE_METRICS_PORT="+port, "SOAKGATE_DSN="+c.dsn(),
+		"SOAKGATE_CLICKHOUSE_PROXY="+c.proxy)
 }
 
 func (c *collector) dsn() string { return "http://" + c.clickhouse + "/soakgate" }
@@ -90,22 +93,25 @@ func (c *collector) dsn() string { return "http://" + c.clickhouse + "/soakgate"
 func (c *collector) start() {
 	c.t.Helper()
 	c.output = &lockedBuffer{}
-	c.command = exec.Command(binary(c.t), "--config", "../../config/local.yaml")
+	c.command = exec.Command(binary(c.t), "--config", c.config)
 	c.command.Env, c.command.Stdout, c.command.Stderr = c.env(), c.output, c.output
 	require.NoError(c.t, c.command.Start())
 	c.ended = make(chan error, 1)
 	go func() { c.ended <- c.command.Wait() }()
 	c.t.Cleanup(c.kill)
-	c.eventually("listen", func() error {
-		for _, address := range []string{c.grpc, c.http, c.clickhouse} {
-			conn, err := net.DialTimeout("tcp", address, time.Second)
-			if err != nil {
-				return err
-			}
-			conn.Close()
+	c.eventually("listen", func() error { return listening(c.grpc, c.http, c.clickhouse) })
+}
+
+// listening tells whether all addresses take connections.
+func listening(addresses ...string) error {
+	for _, address := range addresses {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		conn.Close()
+	}
+	return nil
 }
 
 // patience bounds every wait for something that happens soon on a quiet machine.
@@ -205,20 +211,33 @@ func (c *collector) number(text string) int64 {
 	return int64(n)
 }
 
-// waitSealed waits until so many distinct records are stored and every slice is
-// sealed since it was last written.
+// waitSchema waits until the collector has made its tables.
+func (c *collector) waitSchema() {
+	c.t.Helper()
+	c.eventually("make the tables", func() error {
+		if out, stderr, status := c.run("migrate", "status"); status != 0 {
+			return fmt.Errorf("status %d: %s%s", status, out, stderr)
+		}
+		return nil
+	})
+}
+
+// waitSealed waits until so many distinct records are stored, the seals have
+// counted them all, and every slice is sealed since it was last written. (Rows
+// are there before their slice is marked, so open slices alone say too little.)
 func (c *collector) waitSealed(records int64) {
 	c.t.Helper()
 	c.eventually("store and seal", func() error {
 		rows, err := c.query(`SELECT (SELECT uniqExact(record_id) FROM soakgate.records) AS arrived,
+    (SELECT sum(records) FROM soakgate.slice_seals FINAL) AS sealed,
     (SELECT countIf(w.wrote >= s.sealed)
      FROM (SELECT slice, max(wrote_at) AS wrote FROM soakgate.slice_writes GROUP BY slice) AS w
      LEFT JOIN (SELECT slice, max(version) AS sealed FROM soakgate.slice_seals GROUP BY slice) AS s ON w.slice = s.slice) AS open`)
 		if err != nil {
 			return err
 		}
-		if rows[0]["arrived"] != float64(records) || rows[0]["open"] != 0.0 {
-			return fmt.Errorf("want %d records and no open slice, got %v", records, rows[0])
+		if rows[0]["arrived"] != float64(records) || rows[0]["sealed"] != float64(records) || rows[0]["open"] != 0.0 {
+			return fmt.Errorf("want %d records, all sealed, and no open slice; got %v", records, rows[0])
 		}
 		return nil
 	})

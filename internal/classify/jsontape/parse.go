@@ -104,7 +104,7 @@ func (t *Tape) parse(at int) (int, error) {
 
 // offset narrows an offset or a count of nodes, which Parse has bounded: it
 // refuses a text whose offsets do not fit.
-func offset(n int) uint32 { return uint32(n) } //nolint:gosec // bounded by Parse
+func offset(n int) uint32 { return uint32(n) }
 
 // grow makes room for more nodes when rest bytes are still to be read. It
 // doubles, where append grows a large slice by a quarter and so copies it many

@@ -91,7 +91,11 @@ func Conformance(failed string) Object {
 		items = items.With(strconv.Itoa(i), state)
 	}
 	return Object{{"summary", Object{
-		{"payloads", 45}, {"conforming", 45 - violating}, {"violating", violating}, {"unrecognized", 0},
-		{"items", items}, {"suite_version", "1.4.0"},
+		{"payloads", 45},
+		{"conforming", 45 - violating},
+		{"violating", violating},
+		{"unrecognized", 0},
+		{"items", items},
+		{"suite_version", "1.4.0"},
 	}}}
 }

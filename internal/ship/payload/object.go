@@ -25,7 +25,7 @@ type Member struct {
 // OTLP AnyValue cannot hold 1e400 or NaN.
 type literal string
 
-// with is o with key set to value: in its old place, or at the end.
+// With is o with key set to value: in its old place, or at the end.
 func (o Object) With(key string, value any) Object {
 	out := slices.Clone(o)
 	for i := range out {
@@ -37,7 +37,7 @@ func (o Object) With(key string, value any) Object {
 	return append(out, Member{key, value})
 }
 
-// without is o less the member key.
+// Without is o less the member key.
 func (o Object) Without(key string) Object {
 	return slices.DeleteFunc(slices.Clone(o), func(m Member) bool { return m.Key == key })
 }
@@ -62,6 +62,7 @@ func (o Object) str(key string) string {
 // Spacing is the text between members and after keys.
 type Spacing struct{ comma, colon string }
 
+// The two spacings that servers' libraries write.
 var (
 	Compact = Spacing{",", ":"}
 	Spaced  = Spacing{", ", ": "} // what Python's json.dumps writes by default

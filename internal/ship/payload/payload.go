@@ -69,9 +69,15 @@ func (p *Payload) event0(key string, value any) {
 func Envelope(e ErrorCase, tool string) *Payload {
 	details := []any{Object{{"path", e.path}, {"issue", e.issue}, {"received_type", e.received}}}
 	p := &Payload{Doc: Object{
-		{"error_kind", e.kind}, {"tool", tool}, {"summary", e.summary}, {"details", details},
-		{"hints", []any{"Inspect details, then correct the call."}}, {"examples", []any{}},
-		{"error_code", e.code}, {"retryable", e.retryable}, {"_envelope_version", 1},
+		{"error_kind", e.kind},
+		{"tool", tool},
+		{"summary", e.summary},
+		{"details", details},
+		{"hints", []any{"Inspect details, then correct the call."}},
+		{"examples", []any{}},
+		{"error_code", e.code},
+		{"retryable", e.retryable},
+		{"_envelope_version", 1},
 	}}
 	if e.legacy != "" {
 		p.Doc = p.Doc.With("legacy_error_kind", e.legacy)

@@ -45,11 +45,11 @@ func TestSchemasAgreeOnPayloads(t *testing.T) {
 		for _, e := range ErrorsOf(prefix) {
 			p := Envelope(e, "t")
 			p.Normalize(LongBlock(3))
-			assert.NoError(t, valid(p), e.code)
+			require.NoError(t, valid(p), e.code)
 		}
 		for i := range 8 {
 			for _, m := range Telemetry(prefix, i) {
-				assert.NoError(t, valid(MetaAnswer("t", m, i%2)))
+				require.NoError(t, valid(MetaAnswer("t", m, i%2)))
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func TestSchemasAgreeOnPayloads(t *testing.T) {
 	seen := 0
 	for _, b := range Breakages() {
 		if slices.Contains(structural, b.Violations[0].Rule) {
-			assert.Error(t, valid(b.Broken("sp", "t")), b.Name)
+			require.Error(t, valid(b.Broken("sp", "t")), b.Name)
 			seen++
 		}
 	}

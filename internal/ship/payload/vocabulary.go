@@ -69,16 +69,22 @@ var errorTable = []ErrorCase{
 	{kind: "auth_error", code: "AUTHENTICATION_ERROR", issue: "The refresh token was refused", Weight: 3},
 	{kind: "auth_error", code: "{P}_API_HTTP_401", issue: "The access token has expired", retryable: true, Weight: 3},
 	{kind: "auth_error", code: "{P}_API_HTTP_403", issue: "The identity may not do this", Weight: 2},
-	{kind: "rate_limited", code: "RATE_LIMITED", issue: "The pre-flight limiter is full", retryable: true, Weight: 3,
-		meta: Object{{"rate_limit", Object{{"limit_per_second", 0.5}, {"remaining", 0}}}, {"retry_after_seconds", 4}}},
-	{kind: "rate_limited", code: "{P}_API_HTTP_429", issue: "Too many requests", retryable: true, Weight: 5,
-		meta: Object{{"rate_limit", Object{{"limit_per_second", "burst"}, {"reset_at", "1777000000"}}}, {"retry_after_seconds", 1.5}}},
+	{
+		kind: "rate_limited", code: "RATE_LIMITED", issue: "The pre-flight limiter is full", retryable: true, Weight: 3,
+		meta: Object{{"rate_limit", Object{{"limit_per_second", 0.5}, {"remaining", 0}}}, {"retry_after_seconds", 4}},
+	},
+	{
+		kind: "rate_limited", code: "{P}_API_HTTP_429", issue: "Too many requests", retryable: true, Weight: 5,
+		meta: Object{{"rate_limit", Object{{"limit_per_second", "burst"}, {"reset_at", "1777000000"}}}, {"retry_after_seconds", 1.5}},
+	},
 	{kind: "rate_limited", code: "{P}_API_HTTP_429", issue: "Too many requests", retryable: true, Weight: 2},
 	{kind: "sandbox_runtime", code: "CODE_MODE_SANDBOX_LIMITATION", issue: "The module is not allowed in the sandbox", Tool: "execute", Surface: "sandbox", Weight: 3},
 	{kind: "internal_error", code: "INTERNAL_ERROR", issue: "Unhandled exception", Tool: "unknown_tool", Weight: 5},
 	{kind: "internal_error", code: "CONFIGURATION_ERROR", issue: "A setting is missing", advisories: unlisted, Weight: 1},
-	{kind: "internal_error", code: "INTERNAL_ERROR", Weight: 1, advisories: []Finding{{"nested_envelope", "/details/0/issue"}},
-		issue: `ToolError: {"error_kind":"auth_error","tool":"t","summary":"s","details":[],"hints":[],"examples":[],"error_code":"AUTHENTICATION_ERROR","retryable":false,"_envelope_version":1}`},
+	{
+		kind: "internal_error", code: "INTERNAL_ERROR", Weight: 1, advisories: []Finding{{"nested_envelope", "/details/0/issue"}},
+		issue: `ToolError: {"error_kind":"auth_error","tool":"t","summary":"s","details":[],"hints":[],"examples":[],"error_code":"AUTHENTICATION_ERROR","retryable":false,"_envelope_version":1}`,
+	},
 }
 
 // ErrorsOf gives the errors that a server with this prefix can have. A server

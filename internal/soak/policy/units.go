@@ -35,7 +35,7 @@ func (r *Rate) SetText(s string) error {
 	if err != nil || n > uint64(One) {
 		return fmt.Errorf("want a rate between 0 and 1 such as 0.001, got %q", s)
 	}
-	*r = Rate(n) //nolint:gosec // at most a million
+	*r = Rate(n)
 	return nil
 }
 

@@ -159,13 +159,13 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, at := n.Content[i], join(path, n.Content[i].Value)
+		key, at := n.Content[i], join(path, short(n.Content[i].Value))
 		field, known := fields[key.Value]
 		switch first, again := seen[key.Value]; {
 		case again:
 			d.fail(key, at, "given twice: it already stands on line %d", first)
 		case !known:
-			d.fail(key, at, "unknown key%s", suggest(key.Value, fields))
+			d.fail(key, at, "unknown key%s", suggest(short(key.Value), fields))
 		default:
 			seen[key.Value] = key.Line
 			d.value(n.Content[i+1], v.Field(field), at)
@@ -190,10 +190,9 @@ func suggest(key string, fields map[string]int) string {
 		}
 	}
 	slices.Sort(names)
-	for _, name := range names {
-		if distance(key, name) <= 2 {
-			return fmt.Sprintf("; did you mean %q?", name)
-		}
+	nearest := slices.MinFunc(names, func(a, b string) int { return distance(key, a) - distance(key, b) })
+	if distance(key, nearest) <= 2 {
+		return fmt.Sprintf("; did you mean %q?", nearest)
 	}
 	return "; known here: " + strings.Join(names, ", ")
 }
@@ -218,7 +217,16 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// kindOf says what a node is, with at most the first characters of a scalar.
+// short is at most the first characters of a text, so that an error stays short.
+func short(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
+
+// kindOf says what a node is, with the first characters of a scalar.
 func kindOf(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -226,10 +234,7 @@ func kindOf(n *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	value := n.Value
-	if r := []rune(value); len(r) > 40 {
-		value = string(r[:40]) + "..."
-	}
+	value := short(n.Value)
 	switch n.Tag {
 	case "!!null":
 		return "nothing"

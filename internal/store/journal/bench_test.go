@@ -3,7 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
-	"sort"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -54,7 +54,7 @@ func BenchmarkAppend(b *testing.B) {
 				b.StopTimer()
 				cancel()
 				drain.Wait()
-				sort.Slice(took, func(i, k int) bool { return took[i] < took[k] })
+				slices.Sort(took)
 				b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-us")
 				b.ReportMetric(float64(b.N)/float64(syncs.Load()), "frames/fsync")
 			})

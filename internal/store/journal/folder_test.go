@@ -46,8 +46,10 @@ func handSegment(version uint32) []byte {
 	payload := "two rows of something"
 	b := byHand(64, map[int]any{0: "SGJSEG\r\n", 8: version, 12: uint32(7), 16: handID, 32: handStart + 1, 40: handStart - 5, 48: uint64(1_700_000_000e9)})
 	for i := range uint64(2) {
-		h := byHand(64, map[int]any{0: "\xF5SGF", 4: uint16(1), 6: uint16(9), 8: handID, 24: handStart + 1 + i, 32: uint64(1_700_000_001e9 + i),
-			40: uint32(7), 44: uint32(len(b)), 48: uint32(2), 52: uint32(len(payload)), 56: crc32.Checksum([]byte(payload), crc32.MakeTable(crc32.Castagnoli))})
+		h := byHand(64, map[int]any{
+			0: "\xF5SGF", 4: uint16(1), 6: uint16(9), 8: handID, 24: handStart + 1 + i, 32: 1_700_000_001e9 + i,
+			40: uint32(7), 44: uint32(len(b)), 48: uint32(2), 52: uint32(len(payload)), 56: crc32.Checksum([]byte(payload), crc32.MakeTable(crc32.Castagnoli)),
+		})
 		b = append(append(b, h...), payload...)
 	}
 	return append(b, byHand(64, map[int]any{0: "\xF5SGE", 4: uint16(1), 8: uint32(7), 12: uint32(len(b)), 16: uint64(2), 24: uint64(4), 32: handStart + 2, 40: uint64(1_700_000_001e9)})...)
@@ -62,8 +64,10 @@ func handState(version uint32, m mark, placed bool) []byte {
 
 	b := make([]byte, 4096)
 	copy(b, byHand(512, map[int]any{0: "SGJSTATE", 8: uint32(1), 16: uint64(4), 24: "fedcba9876543210", 40: m.inode, 48: uint64(m.birth)}))
-	return append(b, byHand(512, map[int]any{0: "SGJSTATE", 8: version, 16: uint64(5), 24: handID, 40: m.inode, 48: uint64(m.birth),
-		56: uint64(3), 64: handStart + 1, 72: segment, 76: offset, 80: uint32(6), 84: uint32(7), 88: handStart + 2})...)
+	return append(b, byHand(512, map[int]any{
+		0: "SGJSTATE", 8: version, 16: uint64(5), 24: handID, 40: m.inode, 48: uint64(m.birth),
+		56: uint64(3), 64: handStart + 1, 72: segment, 76: offset, 80: uint32(7), 88: handStart + 2,
+	})...)
 }
 
 // handFolder writes a folder of the documented format.
@@ -116,7 +120,7 @@ func TestTheDocumentedFormatIsWritten(t *testing.T) {
 	assert.Equal(t, hex.Dump(want[234:]), hex.Dump(b))
 	slot := make([]byte, slotSize)
 	m := mark{inode: 11, birth: 12}
-	st := state{generation: 5, journal: ID([]byte(handID)), mark: m, start: 3, commit: handStart + 1, commitSegment: 7, commitOffset: 149, deletedThrough: 6, newest: 7, last: handStart + 2}
+	st := state{generation: 5, journal: ID([]byte(handID)), mark: m, start: 3, commit: handStart + 1, commitSegment: 7, commitOffset: 149, newest: 7, last: handStart + 2}
 	st.encode(slot)
 	assert.Equal(t, hex.Dump(handState(1, m, true)[4096:]), hex.Dump(slot))
 }

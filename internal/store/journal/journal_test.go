@@ -235,7 +235,7 @@ func TestCommitIsKeptAndSpaceFreed(t *testing.T) {
 	assert.Zero(t, s.BacklogRows)
 	assert.True(t, s.Oldest.IsZero())
 	assert.Zero(t, s.DamageEvents)
-	assert.NoError(t, s.KeepErr)
+	require.NoError(t, s.KeepErr)
 	assert.Empty(t, segmentFiles(t, dir))
 	closeJournal(t, j)
 
@@ -275,6 +275,7 @@ func TestAConsumedSegmentIsSealedAndFreed(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			j, _, err := Open(Options{Dir: dir, RotateAge: time.Hour, CommitInterval: time.Second})
 			require.NoError(t, err)
+			time.Sleep(30 * time.Minute)
 			seq := appendFrame(t, j, testFrame(0, 20))
 			_, ok := tryNext(t, j)
 			require.True(t, ok)
@@ -290,97 +291,13 @@ func TestAConsumedSegmentIsSealedAndFreed(t *testing.T) {
 	})
 }
 
-func TestNextWaits(t *testing.T) {
-	j, _ := open(t, Options{Dir: t.TempDir()})
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	_, err := j.Reader().Next(ctx)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-
-	got := make(chan Frame)
-	go func() {
-		f, err := j.Reader().Next(context.Background())
-		assert.NoError(t, err)
-		got <- f
-	}()
-	seq := appendFrame(t, j, testFrame(1, 10))
-	assert.Equal(t, seq, (<-got).Seq)
-
-	ended := make(chan error)
-	go func() {
-		_, err := j.Reader().Next(context.Background())
-		ended <- err
-	}()
-	closeJournal(t, j)
-	assert.ErrorIs(t, <-ended, ErrClosed)
-}
-
-func TestClose(t *testing.T) {
-	var none *Journal
-	require.NoError(t, none.Close(t.Context()), "after an Open that failed")
-
-	dir := t.TempDir()
-	j, _ := open(t, Options{Dir: dir})
-	appendFrame(t, j, testFrame(1, 10))
-	closeJournal(t, j)
-	closeJournal(t, j)
-	_, err := j.Append(t.Context(), testFrame(2, 10))
-	require.ErrorIs(t, err, ErrClosed)
-	require.ErrorIs(t, j.Sync(t.Context()), ErrClosed)
-	_, err = j.Reader().Next(t.Context())
-	require.ErrorIs(t, err, ErrClosed)
-	assert.EqualValues(t, 1, j.Stats().BacklogFrames)
-	_, rec := open(t, Options{Dir: dir})
-	assert.EqualValues(t, 1, rec.Frames)
-}
-
-func TestAppendsThatMeetClose(t *testing.T) {
-	dir := t.TempDir()
-	j, _ := open(t, Options{Dir: dir})
-	var mu sync.Mutex
-	acked := map[uint64]int{}
-	var wg sync.WaitGroup
-	for w := range 8 {
-		wg.Go(func() {
-			for n := w; ; n += 8 {
-				seq, err := j.Append(context.Background(), testFrame(n, 500))
-				if err != nil {
-					assert.ErrorIs(t, err, ErrClosed)
-					return
-				}
-				mu.Lock()
-				acked[seq] = n
-				mu.Unlock()
-			}
-		})
-	}
-	for {
-		mu.Lock()
-		n := len(acked)
-		mu.Unlock()
-		if n > 100 {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	closeJournal(t, j)
-	wg.Wait()
-	j, rec := open(t, Options{Dir: dir})
-	require.Empty(t, rec.Damage)
-	got := readAll(t, j)
-	require.Len(t, got, len(acked))
-	for _, f := range got {
-		n, ok := acked[f.Seq]
-		require.True(t, ok)
-		sameFrame(t, f.Seq, testFrame(n, 500), f)
-	}
-}
-
 func TestConcurrentAppendersAndReader(t *testing.T) {
 	const workers, each = 16, 60
 	var syncs, synced int
-	j, _ := open(t, Options{Dir: t.TempDir(), SegmentBytes: 128 << 10, CommitInterval: time.Millisecond,
-		OnSync: func(_ time.Duration, frames, _ int) { syncs++; synced += frames }})
+	j, _ := open(t, Options{
+		Dir: t.TempDir(), SegmentBytes: 128 << 10, CommitInterval: time.Millisecond,
+		OnSync: func(_ time.Duration, frames, _ int) { syncs++; synced += frames },
+	})
 	acked := make([][]uint64, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -443,7 +360,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			require.ErrorIs(t, err, is)
 			require.ErrorIs(t, err, cause)
 			for other, sentinel := range sentinels {
-				if sentinel != is {
+				if !errors.Is(sentinel, is) {
 					require.NotErrorIs(t, err, sentinel, other)
 				}
 			}

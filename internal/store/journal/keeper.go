@@ -57,7 +57,6 @@ func (j *Journal) persist() error {
 	next := j.saved
 	next.commit, next.commitSegment, next.commitOffset = r.commit, r.commitNum, uint32(r.commitOffset)
 	r.mu.Unlock()
-	next.deletedThrough = max(next.deletedThrough, through)
 	j.mu.Lock()
 	next.last = max(next.last, j.last)
 	next.newest = max(next.newest, j.newest)

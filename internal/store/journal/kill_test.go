@@ -59,7 +59,7 @@ func child(dir string) int {
 					os.Exit(1)
 				}
 				mu.Lock()
-				_, _ = os.Stdout.WriteString(fmt.Sprintf("%d %d\n", seq, n))
+				_, _ = fmt.Fprintf(os.Stdout, "%d %d\n", seq, n)
 				mu.Unlock()
 			}
 		}()
@@ -72,7 +72,7 @@ func child(dir string) int {
 			return 1
 		}
 		mu.Lock()
-		_, _ = os.Stdout.WriteString(fmt.Sprintf("read %d %d\n", f.Seq, checksum(f.Payload)))
+		_, _ = fmt.Fprintf(os.Stdout, "read %d %d\n", f.Seq, checksum(f.Payload))
 		mu.Unlock()
 		if err := j.Reader().Commit(f.Seq); err != nil {
 			return 1

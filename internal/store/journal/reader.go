@@ -27,6 +27,7 @@ type Reader struct {
 	passed uint32 // highest segment number that was left behind
 	last   uint64 // last sequence passed, delivered or lost
 	known  bool   // last is known; not so where the state was lost
+	told   uint64 // what is missing up to this at the journal's end was told at start
 	expect uint64 // what should come next in seg; 0 is not known
 	hole   hole   // bytes passed over since the last frame
 
@@ -199,7 +200,7 @@ func (r *Reader) enter() (ok bool, err error) {
 		r.scan = scanner{num: seg.num, pos: headerSize, f: f, window: r.scan.window}
 	}
 	r.expect = seg.header.first
-	if r.known && seg.header.ok && seg.header.previous > r.last {
+	if r.known && seg.header.ok && seg.header.previous > max(r.last, r.told) {
 		r.lost(seg, 0, r.last+1, seg.header.previous)
 		r.last = seg.header.previous
 	}
@@ -220,7 +221,7 @@ func (r *Reader) leave() error {
 	r.j.lostRows += left.rows
 	seg.left = figures{}
 	r.j.mu.Unlock()
-	if next != nil && next.header.ok {
+	if next != nil && next.header.ok && next.header.previous > r.told {
 		last = max(last, next.header.previous)
 	}
 	first := r.expect

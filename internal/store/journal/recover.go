@@ -79,7 +79,7 @@ func (j *Journal) recover() (Recovery, error) {
 	rec.StateLost = !found && len(segments) > 0
 
 	j.last = max(st.last, st.commit)
-	j.nextNum = max(st.newest, st.deletedThrough, st.commitSegment) + 1
+	j.nextNum = max(st.newest, st.commitSegment) + 1
 	for _, s := range segments {
 		j.last = max(j.last, s.last, s.header.previous)
 		j.nextNum = max(j.nextNum, s.num+1)
@@ -91,14 +91,12 @@ func (j *Journal) recover() (Recovery, error) {
 	if err := j.start(&st); err != nil {
 		return rec, err
 	}
-	for _, s := range segments {
-		if s.num <= st.deletedThrough {
-			j.segments = append(j.segments, s)
-			j.disk += s.size
-			continue
-		}
+	for i, s := range segments {
 		if err := j.count(s, &st); err != nil {
 			return rec, err
+		}
+		if s.last != 0 && s.last <= st.commit && i == len(j.segments) && j.frames == 0 {
+			j.reader.passed = s.num // consumed; the process ended before it was deleted
 		}
 		j.segments = append(j.segments, s)
 		j.disk += s.size
@@ -107,17 +105,12 @@ func (j *Journal) recover() (Recovery, error) {
 	}
 	r := j.reader
 	r.commit, r.commitNum, r.commitOffset = st.commit, st.commitSegment, int64(st.commitOffset)
-	r.passed, r.last = st.deletedThrough, st.commit
-	switch {
-	case len(j.segments) == 0:
-		r.last, r.known = j.last, true // what is missing before this was reported above
-	default:
-		// A slot that cannot be read may have known of later commits, so that what
-		// is not there was consumed.
-		r.known = slots == 2
-	}
+	r.last = st.commit
+	// A slot that cannot be read may have known of later commits, so that what is
+	// not there was consumed.
+	r.known = slots == 2
 	j.keepMu.Lock()
-	j.keepErr = j.deleteThrough(st.deletedThrough) // the keeper tries again
+	j.keepErr = j.deleteThrough(r.passed) // the keeper tries again
 	j.keepMu.Unlock()
 	rec.Segments, rec.Bytes, rec.Frames, rec.Rows = len(j.segments), j.disk, j.frames, j.rows
 	return rec, nil
@@ -184,11 +177,14 @@ func (j *Journal) start(st *state) error {
 	return nil
 }
 
-// count sets what of a segment is not consumed. With a footer that costs nothing;
-// without one, and in the segment of the commit point, the headers are read.
+// count sets what of a segment is not consumed. With a footer that costs nothing,
+// but in the segment of the commit point; there, and without one, the headers are read.
 func (j *Journal) count(s *segment, st *state) error {
-	if s.last != 0 && s.num > st.commitSegment {
+	switch {
+	case s.last != 0 && s.header.first > st.commit:
 		s.left = figures{s.frames, s.rows}
+		return nil
+	case s.last != 0 && s.last <= st.commit:
 		return nil
 	}
 	return j.withFile(s, func(f file) error {

@@ -30,16 +30,15 @@ func (m mark) same(o mark) bool {
 // state is the content of the state file: who the journal is, and how far it
 // has been consumed.
 type state struct {
-	generation     uint64
-	journal        ID
-	mark           mark
-	start          uint64 // how often the folder was opened; the upper bits of a sequence
-	commit         uint64 // all frames up to this sequence are consumed
-	commitSegment  uint32
-	commitOffset   uint32 // where the frame after the commit point begins
-	deletedThrough uint32 // segments up to this number are consumed
-	newest         uint32 // the highest segment number that held a frame
-	last           uint64 // the highest sequence on disk
+	generation    uint64
+	journal       ID
+	mark          mark
+	start         uint64 // how often the folder was opened; the upper bits of a sequence
+	commit        uint64 // all frames up to this sequence are consumed
+	commitSegment uint32
+	commitOffset  uint32 // where the frame after the commit point begins
+	newest        uint32 // the highest segment number that held a frame
+	last          uint64 // the highest sequence on disk
 }
 
 func (s *state) encode(b []byte) {
@@ -55,8 +54,7 @@ func (s *state) encode(b []byte) {
 	le.PutUint64(b[64:], s.commit)
 	le.PutUint32(b[72:], s.commitSegment)
 	le.PutUint32(b[76:], s.commitOffset)
-	le.PutUint32(b[80:], s.deletedThrough)
-	le.PutUint32(b[84:], s.newest)
+	le.PutUint32(b[80:], s.newest)
 	le.PutUint64(b[88:], s.last)
 	seal(b)
 }
@@ -70,16 +68,15 @@ func decodeState(b []byte) (s state, version uint32) {
 		return s, version
 	}
 	return state{
-		generation:     le.Uint64(b[16:]),
-		journal:        ID(b[24:40]),
-		mark:           mark{inode: le.Uint64(b[40:]), birth: int64(le.Uint64(b[48:]))},
-		start:          le.Uint64(b[56:]),
-		commit:         le.Uint64(b[64:]),
-		commitSegment:  le.Uint32(b[72:]),
-		commitOffset:   le.Uint32(b[76:]),
-		deletedThrough: le.Uint32(b[80:]),
-		newest:         le.Uint32(b[84:]),
-		last:           le.Uint64(b[88:]),
+		generation:    le.Uint64(b[16:]),
+		journal:       ID(b[24:40]),
+		mark:          mark{inode: le.Uint64(b[40:]), birth: int64(le.Uint64(b[48:]))},
+		start:         le.Uint64(b[56:]),
+		commit:        le.Uint64(b[64:]),
+		commitSegment: le.Uint32(b[72:]),
+		commitOffset:  le.Uint32(b[76:]),
+		newest:        le.Uint32(b[80:]),
+		last:          le.Uint64(b[88:]),
 	}, version
 }
 

@@ -39,6 +39,7 @@ func (j *Journal) recoverTail(segments []*segment, st *state, rec *Recovery) ([]
 	// Frames that the state knows and no segment holds: the end of the last
 	// segment, or all of it, was taken away.
 	if st.last > known {
+		j.reader.told = st.last
 		d := newDamage(at, at.end, 0, known+1, st.last)
 		if len(cuts) > 0 {
 			cuts[0].Torn, cuts[0].FirstSeq, cuts[0].LastSeq = false, d.FirstSeq, d.LastSeq

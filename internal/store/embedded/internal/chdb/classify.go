@@ -19,7 +19,7 @@ const (
 )
 
 // analysis is chdb_query_analysis_v1.
-type analysis struct{ size, statements, flags, class uint32 }
+type analysis struct{ size, statements, _, class uint32 }
 
 // Classify parses a text and says what class it has and how many statements it
 // holds. A text that does not parse is ClassUnknown with 0 statements.

@@ -31,7 +31,7 @@ func prepareFolder(path string) error {
 	if err := syscall.Statfs(path, &fs); err != nil {
 		return fmt.Errorf("read the free space of %s: %w", path, err)
 	}
-	if free := uint64(fs.Bavail) * uint64(fs.Bsize); free < minFree {
+	if free := uint64(fs.Bavail) * uint64(fs.Bsize); free < minFree { //nolint:unconvert // the fields' types differ by platform
 		return fmt.Errorf("the disk of the data folder %s has %d MiB free, and the embedded ClickHouse needs at least %d MiB", path, free>>20, minFree>>20)
 	}
 	return nil

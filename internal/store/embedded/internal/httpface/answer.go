@@ -182,7 +182,7 @@ func (a *answer) fail(code int, text string) {
 		head.Set("Content-Type", "text/plain; charset=UTF-8")
 		head.Del("Content-Encoding")
 		a.w.WriteHeader(status(code))
-		_, _ = io.WriteString(a.w, text+"\n") // a client that has gone needs no answer
+		_, _ = io.WriteString(a.w, text+"\n") //nolint:gosec // plain text to a loopback client; one that has gone needs no answer
 		return
 	}
 	block := "\r\n__exception__\r\n" + a.tag + "\r\n" + text + "\n" + strconv.Itoa(len(text)+1) + " " + a.tag + "\r\n__exception__\r\n"

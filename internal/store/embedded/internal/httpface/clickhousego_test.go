@@ -2,7 +2,6 @@ package httpface_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -98,10 +97,17 @@ func typesRow(id uint64) []any {
 		fmt.Sprintf("low %d", id%3), low,
 		day, at, at.Add(7 * time.Millisecond), ns, ms,
 		uuid.MustParse("12345678-9abc-def0-1234-56789abcdef0"), "b", "y",
-		lists, [][]uint32{{1, 2}, {}}, []*string{text, nil}, []string{"x", "y", "x"},
-		map[string]string{"k": "v"}, map[string]uint64{"n": id},
-		[]any{"pair", int32(-5)}, money(), bigInt("340282366920938463463374607431768211455"), ip("10.1.2.3"), ip("2001:db8::1"),
-		[]string{"R1", "R2"}, []string{"/a", "/b"}, []string{"m1", "m2"},
+		lists,
+		[][]uint32{{1, 2}, {}},
+		[]*string{text, nil},
+		[]string{"x", "y", "x"},
+		map[string]string{"k": "v"},
+		map[string]uint64{"n": id},
+		[]any{"pair", int32(-5)},
+		money(), bigInt("340282366920938463463374607431768211455"), ip("10.1.2.3"), ip("2001:db8::1"),
+		[]string{"R1", "R2"},
+		[]string{"/a", "/b"},
+		[]string{"m1", "m2"},
 	}
 }
 
@@ -191,7 +197,7 @@ func TestErrorsKeepTheEnginesCode(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			err := tc.do(t.Context())
 			var exception *clickhouse.Exception
-			require.True(t, errors.As(err, &exception), "no exception of ClickHouse: %v", err)
+			require.ErrorAs(t, err, &exception, "no exception of ClickHouse: %v", err)
 			require.Equal(t, tc.code, exception.Code)
 		})
 	}

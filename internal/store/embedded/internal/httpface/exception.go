@@ -83,8 +83,10 @@ var statuses = func() map[int]int {
 	}
 	for status, codes := range map[int][]int{
 		http.StatusForbidden: {192, 193, codeAccessDenied, 512, 516},
-		http.StatusBadRequest: {6, 8, 15, 25, 26, 27, codeBadArguments, 37, 38, 41, 44, 53, codeSyntaxError, 72, 117, 123,
-			167, 168, 223, 321, 376, 427, 441, 675, 676},
+		http.StatusBadRequest: {
+			6, 8, 15, 25, 26, 27, codeBadArguments, 37, 38, 41, 44, 53, codeSyntaxError, 72, 117, 123,
+			167, 168, 223, 321, 376, 427, 441, 675, 676,
+		},
 		http.StatusNotFound:           {46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511},
 		http.StatusServiceUnavailable: {76, 209, 439},
 	} {

@@ -79,8 +79,7 @@ func (r eofReader) Read(p []byte) (int, error) {
 
 // cutOff words a body that ended early; an error of this side's own stays.
 func cutOff(err error) error {
-	var own *exception
-	if errors.As(err, &own) {
+	if _, ok := errors.AsType[*exception](err); ok {
 		return err
 	}
 	return &exception{code: codeNetwork, text: "the request's body was cut off, and nothing of it was run: " + err.Error()}

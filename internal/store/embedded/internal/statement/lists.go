@@ -9,7 +9,7 @@ import (
 // set makes a lower-case set of words.
 func set(words string) map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
+	for w := range strings.FieldsSeq(words) {
 		m[strings.ToLower(w)] = true
 	}
 	return m

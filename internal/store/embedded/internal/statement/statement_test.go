@@ -50,7 +50,7 @@ func TestUnfinishedTextIsASyntaxError(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			_, err := Inspect(text)
 			var syntax *SyntaxError
-			require.True(t, errors.As(err, &syntax), "%v", err)
+			require.ErrorAs(t, err, &syntax, "%v", err)
 		})
 	}
 }
@@ -82,7 +82,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			_, err := Inspect(text)
 			var refusal *Refusal
-			require.True(t, errors.As(err, &refusal), "%v", err)
+			require.ErrorAs(t, err, &refusal, "%v", err)
 			require.Contains(t, err.Error(), want)
 		})
 	}

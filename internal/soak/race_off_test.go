@@ -1,5 +1,5 @@
 //go:build !race
 
-package classify
+package soak
 
 const raceEnabled = false
