@@ -98,7 +98,7 @@ func TestGatesAtTheirBounds(t *testing.T) {
 		{"replicas do not matter", policy.GateDuration, StatePass, func(_ *policy.Policy, f *Figures) {
 			f.Activity.Value = append(f.Activity.Value, f.Activity.Value[0], f.Activity.Value[0])
 		}},
-		{"before the anchor nothing counts", policy.GateDuration, StateHold, func(p *policy.Policy, f *Figures) { p.Servers[0].Anchor = day(13) }},
+		{"before the anchor nothing counts", policy.GateDuration, StateHold, func(p *policy.Policy, _ *Figures) { p.Servers[0].Anchor = day(13) }},
 		// D5
 		{"3 deployments", policy.GateDeployments, StatePass, func(*policy.Policy, *Figures) {}},
 		{"2 deployments of 3", policy.GateDeployments, StateHold, func(_ *policy.Policy, f *Figures) { f.activityOf(2).On = nil }},
@@ -177,7 +177,7 @@ func TestGatesAtTheirBounds(t *testing.T) {
 		{"29 calls of a kind", policy.GateCoverageKinds, StateHold, func(_ *policy.Policy, f *Figures) { f.Kinds.Value[0].Calls = 14 }},
 		{"30 calls from one deployment", policy.GateCoverageKinds, StateHold, func(_ *policy.Policy, f *Figures) { f.Kinds.Value[0].Deployment = "d1" }},
 		{"30 calls, half of them from a host", policy.GateCoverageKinds, StateHold, func(_ *policy.Policy, f *Figures) { f.Kinds.Value[0].Source = "host.name" }},
-		{"a strict fleet need not pass fields through", policy.GateCoverageKinds, StatePass, func(_ *policy.Policy, f *Figures) {}},
+		{"a strict fleet need not pass fields through", policy.GateCoverageKinds, StatePass, func(_ *policy.Policy, _ *Figures) {}},
 		{"a deployment with strict off must", policy.GateCoverageKinds, StateHold, func(_ *policy.Policy, f *Figures) { f.activityOf(1).StrictOff = 1 }},
 		{"and passes with 30", policy.GateCoverageKinds, StatePass, func(_ *policy.Policy, f *Figures) {
 			f.activityOf(1).StrictOff = 1
@@ -349,100 +349,4 @@ func TestGatesAtTheirBounds(t *testing.T) {
 			assert.Equal(t, tt.want, g.State, g.Why)
 		})
 	}
-}
-
-func (f *Figures) setRuns(runs ...Run) {
-	for i := range 3 {
-		f.Activity.Value[i].On = nil
-		for _, r := range runs {
-			f.Activity.Value[i].On = append(f.Activity.Value[i].On, CallRun{r, 300})
-		}
-	}
-	f.Heartbeats.Value.Up = []Run{{tableT - 30*minutesADay, tableT}}
-}
-
-// supersede gives superseded versions a malformed block each.
-func supersede(f *Figures, versions ...string) {
-	for _, v := range versions {
-		add(&f.Versions, VersionRow{testServer, v, tableT - 15*minutesADay, tableT - 15*minutesADay, tableT - 14*minutesADay, 0})
-		add(&f.Blocks, BlockRow{Server: testServer, Version: v, Deployment: "d0", Source: "mcp.deployment.id", Trusted: true,
-			Blocks: 50, Malformed: 1, First: tableT - 20000, Last: tableT - 20000, Sizes: []Bin{{9, 50}}})
-	}
-}
-
-// tolerate allows up to two malformed blocks of a rate of 1 %, at the bound of D7
-// and extra blocks beside it: with two seen, 1/alpha is 40 in the first try.
-func tolerate(p *policy.Policy, f *Figures, seen, extra int64) {
-	p.Gates.Malformed = policy.Malformed{MaxRate: 10_000, MaxSeen: 2}
-	f.blockOf(0).Blocks = 992 + extra - 368
-	f.blockOf(0).Malformed = seen
-	f.blockOf(0).Known = 0
-}
-
-// sizes gives the whole server one histogram of sizes.
-func sizes(f *Figures, bins ...Bin) {
-	row := f.blockOf(0)
-	row.Sizes, row.Blocks, row.Known = bins, 0, 0
-	for _, b := range bins {
-		row.Blocks += b.Count
-	}
-	f.Blocks.Value = append(f.Blocks.Value[:1], f.Blocks.Value[3:]...)
-}
-
-// known lets the answer's size be known for n blocks of the server in all.
-func known(f *Figures, n int64) {
-	for i := range 3 {
-		row := f.blockOf(i)
-		row.Known = min(n, row.Blocks)
-		n -= row.Known
-		row.KnownBytes, row.AnswerBytes = 5*row.Known, 100*max(row.Known, 1)
-	}
-}
-
-func outside(f *Figures, what, version string, before bool) {
-	add(&f.Findings, FindingRow{testServer, version, what, "odd", before, 1, tableT - 5, tableT - 5})
-}
-
-func rerun(f *Figures, at time.Time, item string) {
-	run := f.Conformance.Value[0]
-	run.At, run.RecordedAt = at, at
-	run.Items = map[string]string{"1": item, "2": "pass", "3": "pass", "4": "pass", "5": "pass", "6": "pass"}
-	add(&f.Conformance, run)
-}
-
-func opened(at time.Time) Complaint {
-	return Complaint{ID: "c1", Server: testServer, Kind: "parsing", Action: ComplaintOpen, By: "ann", At: at, RecordedAt: at}
-}
-
-func resolved(at time.Time, fixedIn string, notOurs bool) Complaint {
-	c := opened(at)
-	c.Action, c.Ref, c.FixedIn, c.NotOurs = ComplaintResolve, "issue 4", fixedIn, notOurs
-	return c
-}
-
-func legacyRows(f *Figures, versions ...string) {
-	for _, v := range versions {
-		add(&f.Legacy, LegacyRow{testServer, v, "NOT_FOUND", 1, tableT - 9})
-	}
-}
-
-func wrongClock(f *Figures, records int64) {
-	hours3 := int64(3 * 3600 * 1000)
-	f.Lateness.Value[0].Records = 1000 - records
-	for d := range int64(2) {
-		n := records - records/2
-		if d == 1 {
-			n = records / 2
-		}
-		// The day before the window makes the clock untrusted and counts no record.
-		add(&f.Lateness, LatenessRow{testServer, "d0", "wrong", dayOf(tableT) - d, max(n, 1), hours3, hours3})
-	}
-	if records == 1 {
-		f.Lateness.Value[len(f.Lateness.Value)-1].Day = dayOf(tableT) - 40
-	}
-}
-
-func replay(f *Figures, from, to time.Time) {
-	add(&f.Replayed, ReplayedRow{testServer, "r1", 100, tableT - soakMinutes, tableT - 1})
-	add(&f.Replays, Replay{"r1", from, to, "ann", tableEnd.Add(-time.Hour), tableEnd.Add(-time.Hour)})
 }

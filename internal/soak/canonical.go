@@ -29,14 +29,14 @@ func (f Figures) Canonical() (Figures, error) {
 
 // canonical orders the lists within v by the JSON of their items, innermost first.
 func canonical(v reflect.Value) error {
-	if at, ok := v.Addr().Interface().(*time.Time); ok {
+	if at, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
 		*at = at.UTC()
 		return nil
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if err := canonical(v.Field(i)); err != nil {
+		for _, field := range v.Fields() {
+			if err := canonical(field); err != nil {
 				return err
 			}
 		}

@@ -23,7 +23,7 @@
 // Words used in the comments of the figures:
 //
 //   - window: event minute in [T - look_back, T), where T is AsOf.Minute; and, but for
-//     the reading "all events", received at AsOf.At or before.
+//     the reading "all events", minute of arrival before T.
 //   - production: environment, trimmed and in lower case, is "production".
 //   - trusted: from an instance that Untrusted does not name, and with an event
 //     minute at most clocks.ahead after the minute of arrival.

@@ -50,10 +50,12 @@ func TestETA(t *testing.T) {
 		{"a tool never called has no date", policy.GateCoverageTools, func(f *Figures) { f.Tools.Value[0].On, f.Tools.Value[0].Recent = 0, 0 }, nil, "20 more calls of tool list"},
 		{"a rare tool has one", policy.GateCoverageTools, func(f *Figures) { f.Tools.Value[0].On, f.Tools.Value[0].Recent = 10, 10 }, in(week), "10 more calls of tool list"},
 		{"a kind never seen has no date", policy.GateCoverageKinds, func(f *Figures) { f.Kinds.Value = slices.Delete(f.Kinds.Value, 0, 2) }, nil, "kind renamed from 2 more deployments"},
-		{"deployments: calls of the third at its rate", policy.GateDeployments, func(f *Figures) { f.activityOf(2).On[0].Calls, f.activityOf(2).Recent = 200, 100 }, in(week), "1 more deployments"},
-		{"deployments: days of the third", policy.GateDeployments, func(f *Figures) { f.activityOf(2).On[0].From = tableT - 60 },
-			func() *time.Time { at := time.Date(2026, 3, 27, 0, 0, 0, 0, time.UTC); return &at }(), "enough calls and days"},
-		{"deployments: no third", policy.GateDeployments, func(f *Figures) { f.activityOf(2).On = nil }, nil, "1 more production deployments"},
+		{"deployments: calls of the third at its rate", policy.GateDeployments, func(f *Figures) { f.activityOf(2).On[0].Calls, f.activityOf(2).Recent = 200, 100 }, in(week), "1 more deployment with enough"},
+		{
+			"deployments: days of the third", policy.GateDeployments, func(f *Figures) { f.activityOf(2).On[0].From = tableT - 60 },
+			func() *time.Time { at := time.Date(2026, 3, 27, 0, 0, 0, 0, time.UTC); return &at }(), "enough calls and days",
+		},
+		{"deployments: no third", policy.GateDeployments, func(f *Figures) { f.activityOf(2).On = nil }, nil, "1 more production deployment with"},
 		{"down minutes leave the window", policy.GateCollection, func(f *Figures) {
 			f.Heartbeats.Value.Up = []Run{{tableT - 30*minutesADay, tableT - 5000}, {tableT - 4700, tableT}}
 		}, in(time.Duration(soakMinutes-5000+300-201) * time.Minute), "leave the window"},

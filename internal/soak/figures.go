@@ -183,8 +183,8 @@ type Collector struct {
 }
 
 // LatenessRow is how late the production records of one instance came on one
-// UTC day of receipt, from day(T - look_back) on: received at or before AsOf.At, and
-// without the records of declared replays. From lateness_by_day.
+// UTC day of receipt, from day(T - look_back) on: with a minute of arrival before T,
+// and without records that carry a replay id. From lateness_by_day.
 type LatenessRow struct {
 	Server     string `json:"server"`
 	Deployment string `json:"deployment"`

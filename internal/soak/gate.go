@@ -150,6 +150,14 @@ func number(n int64) string {
 	return s
 }
 
+// plural writes a count with the noun it counts.
+func plural(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return number(n) + " " + noun
+}
+
 // percent writes a rate as a percentage of up to four significant digits.
 func percent(f float64) string { return strconv.FormatFloat(100*f, 'g', 4, 64) + " %" }
 

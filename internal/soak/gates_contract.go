@@ -42,7 +42,7 @@ func (j *judge) offTaxonomy(server string, g *Gate) {
 		g.note("superseded: %s %q on version %s, %s times, last %s, ended by %s", r.What, r.Value, r.Version, number(r.Count), r.Last, j.endedBy(server, r.Version))
 	}
 	j.noteEarlier(server, g, FindingErrorKind, FindingNormalizedKind)
-	g.Observed = fmt.Sprintf("%s records with %d values outside", number(n), len(found))
+	g.Observed = fmt.Sprintf("%s with %s outside", plural(n, "record"), plural(int64(len(found)), "value"))
 	g.count(n, 0, "0", j.sinceAnchor(server))
 	g.settle(StateBlock, "every kind seen is one of the contract's")
 }
@@ -160,13 +160,13 @@ func (j *judge) conformance(server string, g *Gate) {
 		g.part(v.Version, len(bad) == 0 && !old && len(untested) == 0,
 			fmt.Sprintf("run of %s, suite %s; failed: %s; not tested: %s", stamp(run.At), run.Suite, orNone(bad), orNone(untested)), "all pass")
 	}
-	g.Observed = fmt.Sprintf("%d of %d candidates", met, len(candidates))
+	g.Observed = fmt.Sprintf("%d of %s", met, plural(int64(len(candidates)), "candidate"))
 	g.count(met, int64(len(candidates)), "all candidates", "runs of the last "+rules.MaxAge.String())
 	switch {
 	case len(failed) > 0:
 		g.block("%s", strings.Join(failed, "; "))
 	case met < int64(len(candidates)):
-		w.hold(g, fmt.Sprintf("%d of %d candidates have passed the suite within %s", met, len(candidates), rules.MaxAge))
+		w.hold(g, fmt.Sprintf("%d of %s passed the suite within %s", met, plural(int64(len(candidates)), "candidate"), rules.MaxAge))
 	default:
 		g.pass("every candidate passed the suite")
 	}
@@ -245,7 +245,7 @@ func (j *judge) legacy(server string, g *Gate) {
 			}
 		}
 	}
-	g.Observed = fmt.Sprintf("%d values past their release", len(found))
+	g.Observed = plural(int64(len(found)), "value") + " past the release"
 	g.count(int64(len(found)), 0, "0", j.windowOf(j.p.LookBack))
 	g.settle(StateBlock, "no legacy_error_kind outlives its release")
 }

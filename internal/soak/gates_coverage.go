@@ -58,7 +58,7 @@ func (j *judge) coverageKinds(server string, g *Gate) {
 			s = &seen{}
 		}
 		ok := s.calls >= rules.MinCalls && int64(len(s.deployments)) >= deployments
-		g.part(kind, ok, fmt.Sprintf("%s calls from %d deployments", number(s.calls), len(s.deployments)), fmt.Sprintf("%s calls from %d deployments", number(rules.MinCalls), deployments))
+		g.part(kind, ok, fmt.Sprintf("%s from %s", plural(s.calls, "call"), plural(int64(len(s.deployments)), "deployment")), fmt.Sprintf("%s from %s", plural(rules.MinCalls, "call"), plural(deployments, "deployment")))
 		asked++
 		if ok {
 			met++
@@ -68,7 +68,7 @@ func (j *judge) coverageKinds(server string, g *Gate) {
 			w.grow(missing, s.recent, "calls with kind "+kind)
 		}
 		if missing := deployments - int64(len(s.deployments)); missing > 0 {
-			w.act(fmt.Sprintf("kind %s from %d more deployments", kind, missing))
+			w.act(fmt.Sprintf("kind %s from %s", kind, plural(missing, "more deployment")))
 		}
 	}
 	for _, kind := range []string{kindRenamed, kindDroppedAlias, kindCoerced} {
@@ -179,15 +179,15 @@ func (j *judge) strictModes(server string, g *Gate) {
 	w := wait{j: j}
 	for _, id := range sortedKeys(hours) {
 		worst = max(worst, hours[id])
-		g.part(id, hours[id] <= most, fmt.Sprintf("%d hours", hours[id]), fmt.Sprintf("at most %d", most))
+		g.part(id, hours[id] <= most, plural(hours[id], "hour"), fmt.Sprintf("at most %d", most))
 		if hours[id] > most {
 			w.act("one strict mode throughout deployment " + id)
 		}
 	}
-	g.Observed = fmt.Sprintf("%d hours at most", worst)
-	g.count(worst, most, fmt.Sprintf("%d hours", most), j.runWindow(server))
+	g.Observed = plural(worst, "hour") + " at most"
+	g.count(worst, most, plural(most, "hour"), j.runWindow(server))
 	if len(w.undated) > 0 {
-		w.hold(g, fmt.Sprintf("%d deployments send both %s and %s", len(w.undated), kindUnknownPassed, kindUnknownReject))
+		w.hold(g, fmt.Sprintf("%s in two strict modes, with both %s and %s", plural(int64(len(w.undated)), "deployment"), kindUnknownPassed, kindUnknownReject))
 		return
 	}
 	g.pass("no deployment stays in two strict modes")

@@ -172,7 +172,7 @@ func (j *judge) collectors(_ string, g *Gate) {
 			live++
 		}
 	}
-	g.Observed = fmt.Sprintf("%d of %d collectors live and drained", live, len(all))
+	g.Observed = fmt.Sprintf("%d of %s live and drained", live, plural(int64(len(all)), "collector"))
 	g.count(live, int64(len(all)), rules.HeartbeatMaxAge.String(), "the newest heartbeat of each, before "+stamp(j.at.At))
 	switch {
 	case newest.IsZero():

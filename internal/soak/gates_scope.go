@@ -48,7 +48,7 @@ func (j *judge) unlisted(_ string, g *Gate) {
 	for _, name := range sortedKeys(calls) {
 		g.find(j, name, fmt.Sprintf("unlisted server %q with %s production calls", name, number(calls[name])))
 	}
-	g.Observed = fmt.Sprintf("%d unlisted servers", len(calls))
+	g.Observed = plural(int64(len(calls)), "unlisted server")
 	g.count(int64(len(calls)), 0, "0 servers", j.windowOf(j.p.LookBack))
 	if g.settle(StateHold, "every server seen in production is listed or excluded"); g.State == StateHold {
 		g.needs("the server listed or excluded in the policy")
@@ -86,7 +86,7 @@ func (j *judge) version(server string, g *Gate) {
 		}
 	}
 	g.count(met, int64(len(candidates)), age.String(), j.windowOf(j.p.LookBack))
-	g.Observed = fmt.Sprintf("%d candidates, the youngest (%s) first seen %s", len(candidates), youngest.Version, youngest.FirstOn)
+	g.Observed = fmt.Sprintf("%s, the youngest (%s) first seen %s", plural(int64(len(candidates)), "candidate"), youngest.Version, youngest.FirstOn)
 	if len(w.dated)+len(w.undated) > 0 {
 		w.hold(g, fmt.Sprintf("candidate version %s was first seen %s", youngest.Version, youngest.FirstOn))
 		return

@@ -105,7 +105,7 @@ func dayOf(m Minute) int64 { return floorDiv(int64(m), minutesADay) }
 // deployments asks for enough installations with the option on (D5).
 func (j *judge) deployments(server string, g *Gate) {
 	rules := j.p.Gates.Deployments
-	g.require("", fmt.Sprintf("at least %d deployments, each with %s calls on %d days and seen within %s", rules.Min, number(rules.MinCalls), rules.MinDays, rules.SeenWithin))
+	g.require("", fmt.Sprintf("at least %s, each with %s on %s and seen within %s", plural(rules.Min, "deployment"), plural(rules.MinCalls, "call"), plural(rules.MinDays, "day"), rules.SeenWithin))
 	if why := firstOf(j.trustProblem(), j.f.Activity.problem("runs of activity"), j.f.Registers.problem("the registers")); why != "" {
 		g.unknown(why)
 		return
@@ -145,8 +145,8 @@ func (j *judge) deployments(server string, g *Gate) {
 		d := j.onRun(r.on, r.off)
 		fresh := d.last != 0 && j.t-d.last <= minutes(rules.SeenWithin)
 		ok := d.calls >= rules.MinCalls && d.days >= rules.MinDays && fresh
-		g.part(id, ok, fmt.Sprintf("%s calls on %d days, last seen %s", number(d.calls), d.days, d.last),
-			fmt.Sprintf("%s calls on %d days, within %s", number(rules.MinCalls), rules.MinDays, rules.SeenWithin))
+		g.part(id, ok, fmt.Sprintf("%s on %s, last seen %s", plural(d.calls, "call"), plural(d.days, "day"), d.last),
+			fmt.Sprintf("%s on %s, within %s", plural(rules.MinCalls, "call"), plural(rules.MinDays, "day"), rules.SeenWithin))
 		if ok {
 			passing++
 			lapses = append(lapses, d.last.Add(rules.SeenWithin))
@@ -154,23 +154,23 @@ func (j *judge) deployments(server string, g *Gate) {
 			soonest = append(soonest, at)
 		}
 	}
-	g.Observed = fmt.Sprintf("%d of %d deployments count", passing, len(byID))
-	g.count(passing, rules.Min, fmt.Sprintf("%d deployments", rules.Min), "each deployment's current run with the option on")
+	g.Observed = fmt.Sprintf("%d of %s count", passing, plural(int64(len(byID)), "deployment"))
+	g.count(passing, rules.Min, plural(rules.Min, "deployment"), "each deployment's current run with the option on")
 	if passing >= rules.Min {
 		slices.Sort(lapses)
 		// The pass lasts until so many have gone silent that too few are left.
 		g.lapse(lapses[passing-rules.Min].Time())
-		g.pass("%d deployments count, %d are required", passing, rules.Min)
+		g.pass("%s of the %d required", plural(passing, "deployment"), rules.Min)
 		return
 	}
 	missing := rules.Min - passing
-	g.hold(fmt.Sprintf("%d of the %d deployments required count", passing, rules.Min))
+	g.hold(fmt.Sprintf("%s of the %d required", plural(passing, "deployment"), rules.Min))
 	slices.SortFunc(soonest, time.Time.Compare)
 	if int64(len(soonest)) >= missing {
-		g.by(soonest[missing-1], fmt.Sprintf("%d more deployments with enough calls and days", missing))
+		g.by(soonest[missing-1], plural(missing, "more deployment")+" with enough calls and days")
 		return
 	}
-	g.needs(fmt.Sprintf("%d more production deployments with the option on", missing))
+	g.needs(plural(missing, "more production deployment") + " with the option on")
 }
 
 func sourceName(source string) string {

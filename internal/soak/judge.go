@@ -157,6 +157,8 @@ func (j *judge) foreign() string {
 	}
 	for _, s := range j.p.Servers {
 		switch {
+		case s.Anchor.IsZero() && kept.Oldest != 0 && kept.Oldest < j.t.Add(-j.p.LookBack):
+			return "calls of " + kept.Oldest.String() + " lie further back than look_back, so the first call of " + s.Name + " may be one of them: fix its anchor in the policy"
 		case !s.Anchor.IsZero() && MinuteOf(s.Anchor) < j.t.Add(-j.p.LookBack):
 			return "the anchor of " + s.Name + " lies further back than look_back"
 		case !kept.Expired:

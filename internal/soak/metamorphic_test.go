@@ -2,6 +2,7 @@ package soak
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -90,8 +91,8 @@ func removeClean(h *history) {
 
 // copyOf adds a call of the candidate in the last hour, changed.
 func (h *history) copyOf(change func(*fact)) {
-	for i := len(h.facts) - 1; i >= 0; i-- {
-		if f := h.facts[i]; f.production() && f.option == "on" && (f.server == "sp" || f.server == "ads") && f.at > h.end.Unix()-86400 && f.got < h.end.Unix() {
+	for _, v := range slices.Backward(h.facts) {
+		if f := v; f.production() && f.option == "on" && (f.server == "sp" || f.server == "ads") && f.at > h.end.Unix()-86400 && f.got < h.end.Unix() {
 			f.id = 3_000_000
 			change(&f)
 			h.facts = append(h.facts, f)

@@ -122,8 +122,10 @@ func TestUntrustedClocks(t *testing.T) {
 
 // D17: a waiver accepts exactly one finding, in its time, and never reads as a pass.
 func TestWaivers(t *testing.T) {
-	waiver := policy.Waiver{Gate: policy.GateOffTaxonomy, Server: testServer, Finding: "error_kind=odd@1.4.0", Reason: "r", Who: "w",
-		Entered: tableEnd.AddDate(0, 0, -2), From: tableEnd.AddDate(0, 0, -2), Until: tableEnd.AddDate(0, 0, 1)}
+	waiver := policy.Waiver{
+		Gate: policy.GateOffTaxonomy, Server: testServer, Finding: "error_kind=odd@1.4.0", Reason: "r", Who: "w",
+		Entered: tableEnd.AddDate(0, 0, -2), From: tableEnd.AddDate(0, 0, -2), Until: tableEnd.AddDate(0, 0, 1),
+	}
 	for _, tt := range []struct {
 		name   string
 		change func(w *policy.Waiver)

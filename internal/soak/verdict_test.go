@@ -28,6 +28,7 @@ func TestNothingIsNeverFlip(t *testing.T) {
 		"the zero instant":                Judge(p, f, AsOf{}),
 		"before the oldest minute kept":   Judge(p, kept(f, Kept{Oldest: tableT}), tableAsOf),
 		"the first call may have expired": Judge(p, kept(f, Kept{Oldest: tableT - soakMinutes, Expired: true}), tableAsOf),
+		"the first call may lie before":   Judge(p, kept(f, Kept{Oldest: tableT - 90*minutesADay - 1}), tableAsOf),
 		"figures of a newer form":         Judge(p, func() Figures { g := f; g.Version++; return g }(), tableAsOf),
 	} {
 		assert.Equal(t, DecisionCouldNotTell, v.Decision, name)
@@ -64,8 +65,8 @@ func TestEmptyStoreHolds(t *testing.T) {
 // readAll marks every group as read.
 func readAll(f *Figures) {
 	v := reflect.ValueOf(f).Elem()
-	for i := range v.NumField() {
-		if ok := groupOK(v.Field(i)); ok.IsValid() {
+	for _, field := range v.Fields() {
+		if ok := groupOK(field); ok.IsValid() {
 			ok.SetBool(true)
 		}
 	}

@@ -35,8 +35,10 @@ func figures() soak.Figures {
 		f.Servers.Value = append(f.Servers.Value, soak.ServerRow{Server: server, Environment: "production", Calls: 7, First: t - 9, Last: t - 1})
 		for _, v := range []string{"1.0.0", "1.1.0"} {
 			f.Versions.Value = append(f.Versions.Value, soak.VersionRow{Server: server, Version: v, First: t - 20000, FirstOn: t - 20000, LastOn: t - 1, Live: 3})
-			f.Blocks.Value = append(f.Blocks.Value, soak.BlockRow{Server: server, Version: v, Deployment: "d", Source: "service.namespace", Trusted: true,
-				Blocks: 12, Malformed: int64(i), Recent: 2, First: t - 7, Last: t - 7, Sizes: []soak.Bin{{Size: 90, Count: 5}, {Size: 10, Count: 7}}})
+			f.Blocks.Value = append(f.Blocks.Value, soak.BlockRow{
+				Server: server, Version: v, Deployment: "d", Source: "service.namespace", Trusted: true,
+				Blocks: 12, Malformed: int64(i), Recent: 2, First: t - 7, Last: t - 7, Sizes: []soak.Bin{{Size: 90, Count: 5}, {Size: 10, Count: 7}},
+			})
 		}
 	}
 	f.Heartbeats = soak.Got(soak.Heartbeats{Up: []soak.Run{{From: t - 9000, To: t - 500}, {From: t - 400, To: t}}, Collectors: []soak.Collector{

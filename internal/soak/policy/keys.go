@@ -17,9 +17,9 @@ func Keys() []string {
 
 func keysOf(t reflect.Type, prefix string) []string {
 	var keys []string
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		ft := t.Field(i).Type
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		ft := field.Type
 		if ft.Kind() == reflect.Struct && ft != reflect.TypeFor[time.Time]() {
 			keys = append(keys, keysOf(ft, prefix+name+".")...)
 			continue

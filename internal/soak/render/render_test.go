@@ -128,7 +128,7 @@ func TestJSONKeepsToItsSchema(t *testing.T) {
 	p.Name, p.Servers = "n", []policy.Server{{Name: "sp"}}
 	require.NoError(t, validate(soak.Judge(p, soak.Figures{}, soak.AsOf{At: at})))
 	require.NoError(t, validate(soak.Judge(p, soak.Unread(soak.AsOf{At: at}, assert.AnError), soak.AsOf{At: at})))
-	assert.Error(t, validate(soak.Verdict{}), "the zero verdict has no decision")
+	require.Error(t, validate(soak.Verdict{}), "the zero verdict has no decision")
 
 	// The sample sets every member, so that the schema is held to all of them.
 	var unset func(v reflect.Value, path string)

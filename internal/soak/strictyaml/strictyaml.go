@@ -92,7 +92,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 		d.fail(n, path, "anchors and aliases are not accepted: write the value out")
 		return
 	}
-	if t, ok := v.Addr().Interface().(Texter); ok {
+	if t, ok := reflect.TypeAssert[Texter](v.Addr()); ok {
 		if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 			d.fail(n, path, "want a single value, got %s", kindOf(n))
 		} else if err := t.SetText(n.Value); err != nil {

@@ -44,8 +44,8 @@ func TestDecode(t *testing.T) {
 		In: inner{"kept", 3}, List: []inner{{"x", 0}, {"y", 16}}, Names: []string{"p", "1"},
 	}, out)
 	assert.Equal(t, 9, lines["list[1]"])
-	assert.EqualError(t, lines.At("list[1].n", "too %s", "big"), "line 9: list[1].n: too big")
-	assert.EqualError(t, lines.At("list[1].other", "missing"), "line 9: list[1].other: missing", "the nearest parent is blamed")
+	require.EqualError(t, lines.At("list[1].n", "too %s", "big"), "line 9: list[1].n: too big")
+	require.EqualError(t, lines.At("list[1].other", "missing"), "line 9: list[1].other: missing", "the nearest parent is blamed")
 	assert.EqualError(t, lines.At("nowhere", "missing"), "line 1: nowhere: missing")
 }
 
