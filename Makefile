@@ -25,7 +25,7 @@ demo: engine build
 
 ## run: the collector on the embedded ClickHouse, without traffic.
 run: engine build
-	bin/collector --config config/local.yaml
+	@bin/demo -serve
 
 # The race detector needs a C compiler; without one the tests run without it.
 RACE := $(if $(shell command -v gcc || command -v cc),CGO_ENABLED=1 $(GO) test -race,$(GO) test)

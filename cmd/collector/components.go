@@ -25,6 +25,7 @@ import (
 
 	"github.com/soakgate/soakgate/internal/clickhouseextension"
 	"github.com/soakgate/soakgate/internal/soakgateexporter"
+	"github.com/soakgate/soakgate/internal/soakgatereceiver"
 )
 
 // factories lists the components of the distribution. The batch processor is
@@ -33,6 +34,7 @@ func factories() (otelcol.Factories, error) {
 	f := otelcol.Factories{Telemetry: otelconftelemetry.NewFactory()}
 	var err error
 	if f.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](
+		soakgatereceiver.NewFactory(),
 		otlpreceiver.NewFactory(),
 		filelogreceiver.NewFactory(),
 		kafkareceiver.NewFactory(),

@@ -33,7 +33,8 @@ func newConformanceCommand(record conformance.Recorder) *cobra.Command {
 		Long: "Judges payloads by the error envelope contract and decides the six items of its conformance suite.\n" +
 			"PATH is a file, a folder, or - for standard input, one payload a line. Of a name that ends in .json one\n" +
 			"payload is read, .jsonl one a line, .txt one raw text. In JSON a string is text as a carrier would hold\n" +
-			"it (\"ToolError: {...}\"), and an object is the payload itself.\n" +
+			"it (\"ToolError: {...}\"), and an object is the payload itself. Links to folders within a folder are not\n" +
+			"followed.\n" +
 			"Exit status: 0 all conform, 1 some do not, 2 wrong usage, unreadable input, or nothing tested.",
 		Example: "  collector conformance fixtures/ --server amazon_ads_mcp --server-version 1.12.0 --capabilities capabilities.json\n" +
 			"  collector conformance --format junit fixtures/ > conformance.xml",
@@ -54,7 +55,7 @@ func newConformanceCommand(record conformance.Recorder) *cobra.Command {
 	fs.StringVar(&o.Server, "server", "", "the server that made the payloads, as its service.name says")
 	fs.StringVar(&o.ServerVersion, "server-version", "", "the server's version")
 	fs.StringVar(&o.Capabilities, "capabilities", "", "file with the server's capability object, for item 5")
-	fs.StringVar(&o.SuiteVersion, "suite-version", "", "version of the suite to report (default: that of the built-in contract)")
+	fs.StringVar(&o.SuiteVersion, "suite-version", "", "version of the suite to report (default: that of the built-in contract); not with --record")
 	fs.StringVar(&f.record, "record", "", "ClickHouse DSN of the store that keeps the run for the soak; needs --server and --server-version")
 	return cmd
 }
@@ -78,6 +79,9 @@ func runConformance(ctx context.Context, out io.Writer, o conformance.Options, f
 		}
 		if o.Server == "" || o.ServerVersion == "" {
 			return &exitError{code: conformanceUsage, err: errors.New("record the run: the soak asks by server and version; add --server and --server-version")}
+		}
+		if o.SuiteVersion != "" {
+			return &exitError{code: conformanceUsage, err: errors.New("record the run: the soak trusts the version of the suite that is recorded, so it must be that of the suite that ran; leave out --suite-version or --record")}
 		}
 	}
 	run, err := conformance.Execute(ctx, o, report)

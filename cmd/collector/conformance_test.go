@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,7 +27,9 @@ func TestConformanceCommand(t *testing.T) {
 		return path
 	}
 	right, wrong := write("right.json", good), write("wrong.json", `{"_envelope_version":1}`)
-	other := write("other.json", `{"a":1}`)
+	other, broken := write("other.json", `{"a":1}`), write("broken.json", "{'a':1}")
+	pipe := filepath.Join(dir, "pipe.json")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	named := []string{"--server", "amazon-sp-mcp", "--server-version", "1.2.0"}
 	var recorded []conformance.Run
 	keep := func(_ context.Context, dsn string, run conformance.Run) error {
@@ -53,8 +56,12 @@ func TestConformanceCommand(t *testing.T) {
 		{"not recorded", append(named, right, "--record", "http://store"), lose, 2, "store away", 0, "item 1  pass"},
 		{"no store", append(named, right, "--record", "http://store"), nil, 2, "run without --record", 0, ""},
 		{"record what", []string{right, "--record", "http://store"}, keep, 2, "add --server and --server-version", 0, ""},
+		{"recorded suite", append(named, right, "--record", "http://store", "--suite-version", "9.9"), keep, 2, "leave out --suite-version or --record", 0, ""},
+		{"suite", []string{right, "--suite-version", "9.9"}, nil, 0, "", 0, "suite 9.9"},
 		{"no path", nil, nil, 2, "name a file", 0, ""},
 		{"no such path", []string{dir + "/nowhere"}, nil, 2, "nowhere", 0, ""},
+		{"broken fixture", []string{right, broken}, nil, 2, "broken.json: expected JSON", 0, ""},
+		{"pipe", []string{right, pipe}, nil, 2, "expected a regular file", 0, ""},
 		{"nothing tested", []string{other}, nil, 2, "nothing was tested", 0, ""},
 		{"format", []string{right, "--format", "xml"}, nil, 2, "text, json or junit", 0, ""},
 		{"flag", []string{right, "--colour"}, nil, 2, "colour", 0, ""},

@@ -24,6 +24,8 @@ func run(ctx context.Context, args []string) int {
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 		defer stop()
+		// A second signal ends the process at once, should a subcommand be stuck.
+		context.AfterFunc(ctx, stop)
 	}
 	err := root.ExecuteContext(ctx)
 	if err == nil {

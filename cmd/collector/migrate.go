@@ -22,15 +22,26 @@ func newMigrateCommand() *cobra.Command {
 		},
 	}
 	dsn := command.PersistentFlags().String("dsn", "", "ClickHouse DSN (default $"+store.EnvDSN+", else "+store.DefaultDSN+")")
+	cluster := command.PersistentFlags().String("cluster", "", "make tables on all servers of this ClickHouse cluster")
+	open := func() (*store.Store, error) {
+		s, err := store.Open(store.DSNFromEnv(*dsn))
+		if err != nil {
+			return nil, &exitError{code: 2, err: err}
+		}
+		if err := s.OnCluster(*cluster); err != nil {
+			return nil, &exitError{code: 2, err: errors.Join(err, s.Close())}
+		}
+		return s, nil
+	}
 	command.AddCommand(
 		&cobra.Command{
 			Use:   "up",
 			Short: "Apply the migrations that the database lacks",
 			Args:  usageArgs(cobra.NoArgs),
 			RunE: func(c *cobra.Command, _ []string) error {
-				s, err := store.Open(store.DSNFromEnv(*dsn))
+				s, err := open()
 				if err != nil {
-					return &exitError{code: 2, err: err}
+					return err
 				}
 				defer s.Close()
 				applied, err := s.Migrate(c.Context(), store.DefaultRetention, version)
@@ -46,9 +57,9 @@ func newMigrateCommand() *cobra.Command {
 			Short: "List the migrations and whether the database has them",
 			Args:  usageArgs(cobra.NoArgs),
 			RunE: func(c *cobra.Command, _ []string) error {
-				s, err := store.Open(store.DSNFromEnv(*dsn))
+				s, err := open()
 				if err != nil {
-					return &exitError{code: 2, err: err}
+					return err
 				}
 				defer s.Close()
 				return printMigrations(c, s)

@@ -50,8 +50,10 @@ func soakFigures(at soak.AsOf) soak.Figures {
 	f.Activity, f.Blocks, f.Kinds = soak.Got([]soak.Activity{}), soak.Got([]soak.BlockRow{}), soak.Got([]soak.KindRow{})
 	for _, d := range []string{"a", "b", "c"} {
 		f.Activity.Value = append(f.Activity.Value, soak.Activity{Server: "sp", Deployment: d, Source: "mcp.deployment.id", On: []soak.CallRun{{Run: soak.Run{From: start, To: t}, Calls: 400}}})
-		f.Blocks.Value = append(f.Blocks.Value, soak.BlockRow{Server: "sp", Version: "1.0.0", Deployment: d, Source: "mcp.deployment.id", Trusted: true, Blocks: 2000,
-			WeightMicro: 2_000_000_000, Sizes: []soak.Bin{{Size: 90, Count: 2000}}, Known: 2000, KnownBytes: 180_000, AnswerBytes: 9_000_000})
+		f.Blocks.Value = append(f.Blocks.Value, soak.BlockRow{
+			Server: "sp", Version: "1.0.0", Deployment: d, Source: "mcp.deployment.id", Trusted: true, Blocks: 2000,
+			WeightMicro: 2_000_000_000, Sizes: []soak.Bin{{Size: 90, Count: 2000}}, Known: 2000, KnownBytes: 180_000, AnswerBytes: 9_000_000,
+		})
 		for _, kind := range []string{"renamed", "dropped_alias", "coerced"} {
 			f.Kinds.Value = append(f.Kinds.Value, soak.KindRow{Server: "sp", Kind: kind, Tool: "list", Deployment: d, Source: "mcp.deployment.id", Calls: 50})
 		}
@@ -100,8 +102,7 @@ func soakRun(read FiguresReader, out, errs io.Writer, args ...string) int {
 		return 0
 	}
 	_, _ = errs.Write([]byte(err.Error()))
-	var exit *exitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exitError](err); ok {
 		return exit.code
 	}
 	return 1

@@ -61,9 +61,15 @@ func newResealCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			n, err := sealer.Reseal(c.Context(), start, end)
-			fmt.Fprintf(c.OutOrStdout(), "%d slices sealed again\n", n)
-			return err
+			for {
+				n, err := sealer.Reseal(c.Context(), start, end)
+				if errors.Is(err, store.ErrSealing) && n == 0 && c.Context().Err() == nil {
+					time.Sleep(100 * time.Millisecond) // the collectors let go after each round
+					continue
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%d slices sealed again\n", n)
+				return err
+			}
 		})
 	}
 	return c
@@ -110,6 +116,18 @@ func newJournalCommand() *cobra.Command {
 	return c
 }
 
+// finalSlices says what the books of the final slices are.
+func finalSlices(b store.Books) string {
+	if b.Through.IsZero() {
+		return "no slice is final yet"
+	}
+	text := fmt.Sprintf("%d distinct records in the slices final before %s, %d counted by their seals", b.Distinct, b.Through.Format(time.RFC3339), b.Sealed)
+	if b.Waiting != "" {
+		text += "; later slices wait for the journal " + b.Waiting
+	}
+	return text
+}
+
 // newCheckCommand makes `collector check`: do the books balance. Exit status 0
 // when they do, 1 when not, 2 for wrong usage or when it could not tell.
 func newCheckCommand() *cobra.Command {
@@ -138,7 +156,7 @@ func newCheckCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "ClickHouse: %d distinct records in sealed slices, %d counted by their seals, %d repeats, %d slices to seal\n", b.Distinct, b.Sealed, b.Repeats(), b.Open)
+			fmt.Fprintf(c.OutOrStdout(), "ClickHouse: %s; %d slices to seal\n", finalSlices(b), b.Open)
 			if b.Distinct != b.Sealed {
 				unbalanced++
 			}

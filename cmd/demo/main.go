@@ -22,10 +22,11 @@ import (
 func main() {
 	var d demo
 	flag.BoolVar(&d.exit, "exit", false, "end after the verdict")
+	flag.BoolVar(&d.serve, "serve", false, "ship nothing, only serve")
 	flag.StringVar(&d.collector, "collector", "bin/collector", "the collector's program")
 	flag.StringVar(&d.config, "config", "config/local.yaml", "the collector's configuration")
 	flag.StringVar(&d.policy, "policy", "config/demo-policy.yaml", "the soak's policy")
-	flag.StringVar(&d.scenario, "scenario", "demo", "what to ship, see `collector ship --list`")
+	flag.StringVar(&d.scenario, "scenario", "demo", "what to ship; collector ship --list names the scenarios")
 	flag.Parse()
 	d.grpc = fromEnv("SOAKGATE_OTLP_GRPC", "127.0.0.1:4317")
 	d.http = fromEnv("SOAKGATE_OTLP_HTTP", "127.0.0.1:4318")
@@ -43,7 +44,7 @@ func main() {
 
 // demo is one run.
 type demo struct {
-	exit                            bool
+	exit, serve                     bool
 	collector, config               string
 	policy, scenario                string
 	grpc, http, clickhouse, metrics string
@@ -67,6 +68,26 @@ func (d *demo) run(ctx context.Context) error {
 	}
 	say("The collector listens for OTLP on %s (gRPC) and %s (HTTP); ClickHouse answers on http://%s.", d.grpc, d.http, d.clickhouse)
 
+	if !d.serve {
+		if err := d.show(ctx, store); err != nil {
+			return err
+		}
+	}
+	if d.exit {
+		return nil
+	}
+	say("\nServing until Ctrl-C. Send OTLP to %s, or ask ClickHouse: curl 'http://%s/?query=SELECT+count()+FROM+soakgate.records'", d.grpc, d.clickhouse)
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-collector.ended:
+		return fmt.Errorf("the collector ended by itself: %w", collector.err)
+	}
+}
+
+// show ships the scenario, waits until it is counted, and prints what arrived
+// and the verdict.
+func (d *demo) show(ctx context.Context, store clickhouse) error {
 	shipped, err := d.ship(ctx)
 	if err != nil {
 		return err
@@ -80,19 +101,7 @@ func (d *demo) run(ctx context.Context) error {
 	if err := store.print(ctx, shipped.ReplayID); err != nil {
 		return err
 	}
-	if err := d.verdict(ctx); err != nil {
-		return err
-	}
-	if d.exit {
-		return nil
-	}
-	say("\nServing until Ctrl-C. Send OTLP to %s, or ask ClickHouse: curl 'http://%s/?query=SELECT+count()+FROM+soakgate.records'", d.grpc, d.clickhouse)
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-collector.ended:
-		return fmt.Errorf("the collector ended by itself: %w", collector.err)
-	}
+	return d.verdict(ctx)
 }
 
 // portsFree says which address is taken, before anything is started.

@@ -67,6 +67,7 @@ func TestAgentSuccesses(t *testing.T) {
 		{"nulls in meta", page(`1`, `{"source":"s","currency":null,"unit":null,"delay":null,"non_redistributable":null}`, `null`), nil, nil},
 		{"source lacks", page(`1`, `{}`, `null`), []pathRule{{"/meta/source", RuleRequired}}, nil},
 		{"source null", page(`1`, `{"source":null}`, `null`), []pathRule{{"/meta/source", RuleType}}, nil},
+		{"as_of lacks", page(`1`, `{"source":"s"}`, `null`), nil, nil},
 		{"as_of number", page(`1`, `{"source":"s","as_of":1}`, `null`), []pathRule{{"/meta/as_of", RuleType}}, nil},
 		{"flag as text", page(`1`, `{"source":"s","non_redistributable":"yes"}`, `null`), []pathRule{{"/meta/non_redistributable", RuleType}}, nil},
 		{"pagination lacks", `{"data":1,"meta":` + meta + `}`, []pathRule{{"/pagination", RuleRequired}}, nil},

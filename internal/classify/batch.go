@@ -104,6 +104,9 @@ func (b *Batch) finish(keep func(*Record)) {
 	if !r.CallKey.Set && r.IsCall() {
 		r.advise(RuleNoCallKey, "send the trace context, or mcp.session.id with jsonrpc.request.id, so that other records of this call can be joined")
 	}
+	if r.AttributesCut {
+		r.advise(RuleAttributesCut, "the record has more attributes, or longer ones, than are kept beside the payload")
+	}
 	keep(r)
 }
 

@@ -20,6 +20,7 @@ func (w *judging) envelopeMembers(t *jsontape.Tape, root uint32, m *members) {
 	d := w.dst
 	w.recognise(ShapeEnvelope, t, root)
 	d.ErrorKind = w.textOf(t, m[mErrorKind])
+	d.MistypedKind = m[mErrorKind] != 0 && !d.ErrorKind.Set
 	d.ErrorCode = w.textOf(t, m[mErrorCode])
 	d.LegacyErrorKind = w.textOf(t, m[mLegacy])
 	d.Tool = w.textOf(t, m[mTool])
@@ -127,9 +128,31 @@ func (w *judging) nestedEnvelopes(t *jsontape.Tape, details uint32) {
 	}
 }
 
+// complete are the members that every envelope has (R22).
+var complete = [...]string{
+	"error_kind", "tool", "summary", "details", "hints", "examples", "error_code", "retryable", "_envelope_version",
+}
+
+// isComplete tells whether object root is a complete v1 envelope, the only one
+// that could be sent in place of what it stands in (R13).
+func (w *judging) isComplete(t *jsontape.Tape, root uint32) bool {
+	version := uint32(0)
+	for _, name := range complete { // the last is the version
+		var ok bool
+		if version, ok = t.Member(root, name); !ok {
+			return false
+		}
+	}
+	if t.Nodes[version].Kind != jsontape.Number {
+		return false
+	}
+	v, ok := t.Int(version)
+	return ok && v == w.taxonomy.EnvelopeVersion
+}
+
 func (w *judging) nestedEnvelope(t *jsontape.Tape, issue uint32, text []byte) {
 	at, out := w.nested.Locate(bytes.TrimPrefix(text, []byte("\ufeff")))
-	if (out != locate.Object && out != locate.Embedded) || !locate.Candidate(at.Tape, at.Root) {
+	if (out != locate.Object && out != locate.Embedded) || !w.isComplete(at.Tape, at.Root) {
 		return
 	}
 	w.adviseAt(RuleNestedEnvelope, t, issue, "this text holds an envelope of its own; send that one in place of this")

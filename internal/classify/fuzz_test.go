@@ -43,7 +43,8 @@ func seeds(f *testing.F) [][]byte {
 //   - Valid is Recognized without violations, and what is not recognised says
 //     nothing but what made it unreadable;
 //   - a valid payload passes the library's schema, parsed by the library's own
-//     parser;
+//     parser, unless it has numbers of more than 15 digits or with an exponent:
+//     those are read as doubles here, and exactly there;
 //   - what the fast path accepts the library accepts, and the findings are the
 //     same when every payload is put through the library;
 //   - findings are bounded, sorted, unique, and repeat no value of the payload;
@@ -88,12 +89,15 @@ func checkShape(t *testing.T, j Judgement) {
 	require.Equal(t, j.Recognized, j.Shape != ShapeUnknown)
 	require.Equal(t, j.Recognized, j.Object != nil)
 	require.NotEmpty(t, j.Family)
+	require.False(t, j.MistypedKind && j.ErrorKind.Set)
+	require.LessOrEqual(t, j.OffEvents, j.Events)
+	require.LessOrEqual(t, len(j.Normalized)+j.Cut.Normalized, j.Events)
 	if j.Recognized {
 		require.False(t, j.Opaque)
 		require.Empty(t, j.Hint)
 		return
 	}
-	require.False(t, j.ErrorKind.Set || j.ErrorCode.Set || j.Tool.Set || j.HasNormalized || j.OffTaxonomy)
+	require.False(t, j.MistypedKind || j.Events > 0 || j.ErrorKind.Set || j.ErrorCode.Set || j.Tool.Set || j.HasNormalized || j.OffTaxonomy)
 	require.False(t, j.Opaque && len(j.Violations) > 0, "unreadable or opaque, not both")
 	for _, v := range j.Violations {
 		require.Contains(t, []Rule{RuleInvalidJSON, RuleNestingDepth}, v.Rule)

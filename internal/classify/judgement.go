@@ -64,7 +64,11 @@ type Judgement struct {
 	Valid       bool // recognised and without violations
 	Opaque      bool // an error text without an envelope in it (R5)
 	OffTaxonomy bool // error_kind is text outside the closed taxonomy (R50)
-	Family      Family
+	// MistypedKind is true when error_kind is there and no text (R27). With
+	// OffTaxonomy, EnvelopeVersion and OffEvents it decides items of the
+	// conformance suite, for which Violations will not do: that list is cut.
+	MistypedKind bool
+	Family       Family
 
 	ErrorKind       Optional[string] // verbatim, also when invalid
 	ErrorCode       Optional[string]
@@ -74,8 +78,12 @@ type Judgement struct {
 	EnvelopeVersion Optional[int64]
 	HTTPStatus      Optional[uint16] // from an upstream HTTP code
 
-	HasNormalized     bool // the key normalized stands under _meta: a block (D6)
-	Normalized        []Normalization
+	HasNormalized bool // the key normalized stands under _meta: a block (D6)
+	Normalized    []Normalization
+	// Events counts the rows of _meta.normalized, OffEvents those among them that
+	// are no object with a kind of R83; a normalized that is no array is one such
+	// row. Both count beyond MaxRows.
+	Events, OffEvents int
 	RateLimit         Optional[RateLimit]
 	RetryAfterSeconds Optional[float64]
 	Warnings          []Warning

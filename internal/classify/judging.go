@@ -84,17 +84,17 @@ func (w *judging) text(text []byte, unwrapped bool) {
 
 // prose judges a text without an envelope in it.
 func (w *judging) prose(text []byte, purports bool) {
-	rest, isToolError, isKind := w.stripPrefixes(text)
-	if isToolError {
+	rest, before := w.stripPrefixes(text)
+	if before.toolError {
 		w.toolError, w.failed = true, true
 	}
 	switch {
-	case w.renderedAgentError(rest):
+	case !before.foreign && w.renderedAgentError(rest):
 	case purports:
 		w.violate(RuleInvalidJSON, "", "members of an envelope are named here, and no complete JSON object is found that holds them")
 		w.dst.Hint = hintTruncated
 	default:
-		w.dst.Opaque = w.failed || isKind
+		w.dst.Opaque = w.failed || before.kind
 		if printedDict(rest) {
 			w.dst.Opaque, w.dst.Hint = true, hintPrintedDict
 		}

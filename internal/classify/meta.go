@@ -80,15 +80,21 @@ func (w *judging) telemetry(t *jsontape.Tape, meta uint32) {
 
 // normalized reads the events of _meta.normalized (R82 to R88).
 func (w *judging) normalized(t *jsontape.Tape, list uint32) {
+	d := w.dst
 	if t.Nodes[list].Kind != jsontape.Array {
+		d.Events, d.OffEvents = 1, 1
 		return
 	}
 	for row := range t.Children(list) {
+		d.Events++
+		if kind, _ := t.Member(row, "kind"); !w.events[w.textOf(t, kind).Value] {
+			d.OffEvents++
+		}
 		if t.Nodes[row].Kind != jsontape.Object {
 			continue
 		}
-		if len(w.dst.Normalized) == MaxRows {
-			w.dst.Cut.Normalized++
+		if len(d.Normalized) == MaxRows {
+			d.Cut.Normalized++
 			continue
 		}
 		var n Normalization
@@ -112,7 +118,7 @@ func (w *judging) normalized(t *jsontape.Tape, list uint32) {
 				n.Reason = w.textOf(t, j)
 			}
 		}
-		w.dst.Normalized = append(w.dst.Normalized, n)
+		d.Normalized = append(d.Normalized, n)
 	}
 }
 

@@ -138,6 +138,8 @@ type Observation struct {
 	SamplingWeight uint64
 
 	Attributes []Attribute
+	// AttributesCut is true when the carrier had more attributes, or longer ones.
+	AttributesCut bool
 }
 
 // UnsampledWeight is the sampling weight of a call that stands for itself.

@@ -18,23 +18,29 @@ const maxPrefixes = 16
 // maxPrefix bounds one link in bytes.
 const maxPrefix = 512
 
-// stripPrefixes drops the chain of prefixes. It tells whether one of them names
-// a ToolError (R2, R161), and whether one is an error kind: the older form
-// "<error_kind>: <summary>" (R15).
-func (w *judging) stripPrefixes(text []byte) (rest []byte, toolError, kind bool) {
+// chain is what the prefixes of a text say of it.
+type chain struct {
+	toolError bool // one names a ToolError (R2, R161)
+	kind      bool // one is an error kind: the older form "<error_kind>: <summary>" (R15)
+	foreign   bool // one names no error, as in "WARNING: "
+}
+
+// stripPrefixes drops the chain of prefixes and tells what they say.
+func (w *judging) stripPrefixes(text []byte) (rest []byte, c chain) {
 	for range maxPrefixes {
 		m := prefix.FindSubmatch(text[:min(len(text), maxPrefix)])
 		if m == nil {
 			break
 		}
 		if len(m[1]) == 0 || bytes.HasSuffix(m[1], []byte("ToolError")) {
-			toolError = true
+			c.toolError = true
 		}
 		_, known := w.kinds[string(m[1])]
-		kind = kind || known
+		c.kind = c.kind || known
+		c.foreign = c.foreign || (len(m[1]) > 0 && !bytes.HasSuffix(m[1], []byte("Error")))
 		text = text[len(m[0]):]
 	}
-	return text[locate.SkipBlanks(text):], toolError, kind
+	return text[locate.SkipBlanks(text):], c
 }
 
 // maxAgentCode bounds the code in a rendered agent error, in bytes.

@@ -21,6 +21,7 @@ const (
 	RuleTimeMissing    Rule = "time_missing"      // no time was sent: such a record is never merged with a repeat
 	RuleTimeOutOfRange Rule = "time_out_of_range" // the time sent cannot be stored: the arrival time stands in
 	RuleNoCallKey      Rule = "no_call_key"       // nothing joins the record with others of the same call
+	RuleAttributesCut  Rule = "attributes_cut"    // the carrier had more or longer attributes than are kept
 )
 
 // maxEventNanos is the first instant that ClickHouse's minute functions cannot

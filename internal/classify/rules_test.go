@@ -140,6 +140,10 @@ func TestTelemetry(t *testing.T) {
 		{`{"retry_after_seconds":0}`, nil},
 		{`{"retry_after_seconds":1.5}`, nil},
 		{`{"retry_after_seconds":-0.1}`, []pathRule{{"/_meta/retry_after_seconds", RuleMinimum}}},
+		{`{"retry_after_seconds":-1e-400}`, []pathRule{{"/_meta/retry_after_seconds", RuleMinimum}}},
+		{`{"retry_after_seconds":-0.` + strings.Repeat("0", 400) + `1}`, []pathRule{{"/_meta/retry_after_seconds", RuleMinimum}}},
+		{`{"retry_after_seconds":-0.0}`, nil},
+		{`{"retry_after_seconds":1e-400}`, nil},
 		{`{"retry_after_seconds":-1e400}`, []pathRule{{"/_meta/retry_after_seconds", RuleNumberRange}}},
 		{`{"retry_after_seconds":"5"}`, []pathRule{{"/_meta/retry_after_seconds", RuleType}}},
 		{`{"retry_after_seconds":null}`, []pathRule{{"/_meta/retry_after_seconds", RuleType}}},
@@ -266,6 +270,9 @@ func TestHygiene(t *testing.T) {
 	assert.Equal(t, []pathRule{{"", RuleLoneSurrogate}}, pathRules(j.Advisories))
 	j = c.Judge(Payload{Text: []byte(strings.TrimSuffix(validEnvelope, "}") + `,"\udc00":1}`)})
 	assert.Equal(t, []pathRule{{"", RuleLoneSurrogate}}, pathRules(j.Advisories), "also in a name")
+	j = c.Judge(Payload{Text: []byte(strings.TrimSuffix(validEnvelope, "}") + `,"\ud800":1,"\ud801":2}`)})
+	assert.Empty(t, j.Violations, "two names that are stored alike are still two")
+	assert.Equal(t, []pathRule{{"", RuleLoneSurrogate}}, pathRules(j.Advisories))
 }
 
 func TestNestedEnvelopes(t *testing.T) {
@@ -288,7 +295,12 @@ func TestNestedEnvelopes(t *testing.T) {
 		{"behind text, second row", details("x", "RuntimeError: "+inner+" tail"), []string{"1"}, Some("auth_error")},
 		{"two: the first is kept", details(inner, validEnvelope), []string{"0", "1"}, Some("auth_error")},
 		{"byte-order mark", details("\ufeff" + inner), []string{"0"}, Some("auth_error")},
-		{"kind that is no text", details(`{"_envelope_version":1,"error_kind":7}`), []string{"0"}, Optional[string]{}},
+		{"kind that is no text", details(set("error_kind", "7")), []string{"0"}, Optional[string]{}},
+		{"version 1.0", details(strings.Replace(inner, `version":1`, `version":1.0`, 1)), []string{"0"}, Some("auth_error")},
+		{"version 2", details(strings.Replace(inner, `version":1`, `version":2`, 1)), nil, Optional[string]{}},
+		{"version is text", details(strings.Replace(inner, `version":1`, `version":"1"`, 1)), nil, Optional[string]{}},
+		{"kind and code alone", details(`{"error_kind":"x","error_code":"y"}`), nil, Optional[string]{}},
+		{"a member lacks", details(drop("hints")), nil, Optional[string]{}},
 		{"within json-rpc", `{"jsonrpc":"2.0","result":{"structuredContent":` + details(inner) + `}}`, []string{"0"}, Some("auth_error")},
 		{"escaped brace", strings.Replace(details(inner), `{\"error_kind`, `\u007b\"error_kind`, 1), []string{"0"}, Some("auth_error")},
 		{"cut off", details(inner[:50]), nil, Optional[string]{}},

@@ -17,6 +17,7 @@ type tables struct {
 	// closed are prefixes of which every right code is in codes (R64, R73).
 	closed   []closedPrefix
 	warnings map[string]familySet
+	events   map[string]bool // kinds of normalization (R83)
 	agent    map[string]schemas.AgentCode
 	// words holds one copy of every string the contract names, so that a
 	// judgement needs none of its own.
@@ -70,7 +71,7 @@ func newTables(tax *schemas.Taxonomy, validators *schemas.ValidatorCodes) (*tabl
 	t := &tables{
 		taxonomy: tax,
 		kinds:    map[string]kindRow{}, codes: map[string]codeRow{}, reserved: map[string]schemas.Reserved{},
-		warnings: map[string]familySet{}, agent: map[string]schemas.AgentCode{}, words: map[string]string{},
+		warnings: map[string]familySet{}, events: map[string]bool{}, agent: map[string]schemas.AgentCode{}, words: map[string]string{},
 	}
 	for i, k := range tax.Kinds {
 		t.kinds[k.Kind] = kindRow{bit: 1 << i, demands: k.DemandsCode, rule: k.DemandsRule}
@@ -97,6 +98,7 @@ func newTables(tax *schemas.Taxonomy, validators *schemas.ValidatorCodes) (*tabl
 		t.learn(a.Code)
 	}
 	for _, n := range tax.NormalizationKinds {
+		t.events[n.Kind] = true
 		t.learn(n.Kind)
 	}
 	t.learn(tax.NormalizationReasons...)

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -87,18 +86,22 @@ func Execute(ctx context.Context, o Options, report Report) (*Run, error) {
 	}
 	items := newItems()
 	if o.Capabilities != "" {
-		if run.Capabilities, err = items.declare(c, o.Capabilities); err != nil {
+		if run.Capabilities, err = items.declare(ctx, c, o.Capabilities); err != nil {
 			return nil, err
 		}
 	}
+	in := &interruptible{ctx: ctx, in: o.In}
 	progress := meter{to: o.Progress}
 	judged := new(Judged)
-	err = walk(o.Paths, o.In, func(s Source) error {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("judge %s: %w", s.Path, err)
+	err = walk(ctx, o.Paths, in, func(s Source) error {
+		if ctx.Err() != nil {
+			return fmt.Errorf("judge %s: %w", s.Path, context.Cause(ctx))
 		}
 		judged.Source = s
 		c.JudgeInto(&judged.Judgement, classify.Payload{Text: s.Text, Family: family})
+		if s.broken && !judged.Recognized && len(judged.Violations) == 0 {
+			return fmt.Errorf("read %s: expected JSON, and this is none; raw text is read from a name that ends in .txt", s)
+		}
 		run.count(judged)
 		items.add(judged)
 		progress.step(run.Summary.Payloads)
@@ -139,15 +142,4 @@ func embeddedSuite() (string, error) {
 		return "", err
 	}
 	return t.SuiteVersion, nil
-}
-
-// readFile reads at most one byte more than the classifier takes, so that a
-// longer file is refused as the payload that it is.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, classify.MaxPayload+1))
 }

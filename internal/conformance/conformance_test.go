@@ -60,6 +60,20 @@ func quoted(s string) string {
 	return string(b)
 }
 
+// repeated is n times value, as the inside of an array.
+func repeated(value string, n int) string {
+	return strings.TrimSuffix(strings.Repeat(value+",", n), ",")
+}
+
+// numbered is n members, each with a comma behind it.
+func numbered(name string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"%s%d":1,`, name, i)
+	}
+	return b.String()
+}
+
 func execute(t *testing.T, o conformance.Options) *gathered {
 	t.Helper()
 	g := new(gathered)
@@ -72,11 +86,10 @@ func TestWhatIsRead(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"a.json":       good,
 		"b.json":       quoted("ToolError: " + good),
-		"c.jsonl":      good + "\n\n" + quoted(good) + "\r\n[1]\n" + good[:50] + "\n" + `"half`,
+		"c.jsonl":      good + "\n\n" + quoted(good) + "\r\n[1]\n" + good[:50] + "\n" + `{"a":"} ` + good,
 		"d.txt":        "ToolError: " + good + "\n",
 		"e/f.json":     "\ufeff\n" + good,
 		"g.json":       good[:50],
-		"h.json":       "",
 		"readme.md":    "not a payload",
 		"z/empty.txt":  "",
 		"z/list.jsonl": "\n\n",
@@ -89,22 +102,27 @@ func TestWhatIsRead(t *testing.T) {
 		"c.jsonl:3#1 log_body_text mcp_envelope_v1",
 		"c.jsonl:4#2 raw unknown",
 		"c.jsonl:5#3 raw unknown invalid_json ",
-		"c.jsonl:6#4 raw unknown",
+		"c.jsonl:6#4 raw mcp_envelope_v1",
 		"d.txt#0 raw mcp_envelope_v1",
 		"f.json#0 raw mcp_envelope_v1",
 		"g.json#0 raw unknown invalid_json ",
-		"h.json#0 raw unknown",
 		"empty.txt#0 raw unknown",
 	}, g.lines)
 	s := g.run.Summary
-	assert.Equal(t, []int{12, 6, 2, 4}, []int{s.Payloads, s.Conforming, s.Violating, s.Unrecognized})
+	assert.Equal(t, []int{11, 7, 2, 2}, []int{s.Payloads, s.Conforming, s.Violating, s.Unrecognized})
+
+	g = execute(t, conformance.Options{Paths: []string{"-"}, In: strings.NewReader("hung up\n" + good)})
+	assert.Equal(t, []string{"-:1#0 raw unknown", "-:2#1 log_body_map mcp_envelope_v1"}, g.lines, "what was captured need not be JSON")
 
 	g = execute(t, conformance.Options{Paths: []string{"-", filepath.Join(dir, "a.json")}, In: strings.NewReader(goodOK)})
 	assert.Equal(t, []string{"-:1#0 log_body_map meta_success", "a.json#0 log_body_map mcp_envelope_v1"}, g.lines, "in the order given")
 }
 
 func TestWhatCannotBeRead(t *testing.T) {
-	dir := folder(t, map[string]string{"a.json": good, "b.xml": good, "none/x.md": "x", "list.json": "[1]", "no-capabilities.json": "{}"})
+	dir := folder(t, map[string]string{
+		"a.json": good, "b.xml": good, "none/x.md": "x", "list.json": "[1]", "no-capabilities.json": "{}",
+		"bad/empty.json": "", "bad/text.json": "ToolError: hung up", "bad/lines.jsonl": good + "\n\n" + `"half` + "\n" + good,
+	})
 	for name, tc := range map[string]struct {
 		o    conformance.Options
 		says string
@@ -115,6 +133,9 @@ func TestWhatCannotBeRead(t *testing.T) {
 		"nothing recognised":    {conformance.Options{Paths: []string{dir + "/list.json"}}, "none of 1 payloads"},
 		"empty input":           {conformance.Options{Paths: []string{"-"}, In: strings.NewReader("")}, "no payload"},
 		"broken input":          {conformance.Options{Paths: []string{"-"}, In: iotest.ErrReader(errors.New("it broke"))}, "line 1: it broke"},
+		"empty file":            {conformance.Options{Paths: []string{dir}}, "/bad/empty.json: expected JSON"},
+		"text in a .json":       {conformance.Options{Paths: []string{dir + "/bad/text.json"}}, "/bad/text.json: expected JSON, and this is none; raw text is read from a name that ends in .txt"},
+		"text in a .jsonl":      {conformance.Options{Paths: []string{dir + "/bad/lines.jsonl"}}, "/bad/lines.jsonl:3: expected JSON"},
 		"no capabilities file":  {conformance.Options{Paths: []string{dir + "/a.json"}, Capabilities: dir + "/nowhere"}, "read capabilities"},
 		"capabilities are none": {conformance.Options{Paths: []string{dir + "/a.json"}, Capabilities: dir + "/no-capabilities.json"}, "no-capabilities.json: read capabilities"},
 	} {
@@ -158,8 +179,20 @@ func TestItems(t *testing.T) {
 		{"a pairing", replace("auth_error", "internal_error"), "", false, []classify.ItemResult{fail, pass, pass, not, not, fail}, false},
 		{"no kind", replace(`"error_kind":"auth_error",`, ""), "", false, []classify.ItemResult{fail, not, pass, not, not, fail}, false},
 		{"version 2", replace(`version":1`, `version":2`), "", false, []classify.ItemResult{fail, pass, fail, not, not, fail}, false},
+		{"a kind that is no text", replace(`"auth_error"`, "7"), "", false, []classify.ItemResult{fail, fail, pass, not, not, fail}, false},
+		{"a null kind", replace(`"auth_error"`, "null"), "", false, []classify.ItemResult{fail, fail, pass, not, not, fail}, false},
+		{"a kind whose violation is cut", strings.Replace(replace("auth_error", "bogus"), `"details":[]`, `"details":[`+repeated(`{}`, 40)+`]`, 1), "", false, []classify.ItemResult{fail, fail, pass, not, not, fail}, false},
+		{"a version whose violation is cut", strings.Replace(replace(`version":1`, `version":2`), `{`, `{`+numbered("B", 120)+numbered("B", 120), 1), "", false, []classify.ItemResult{fail, pass, fail, not, not, fail}, false},
+		{"version is text", replace(`version":1`, `version":"1"`), "", false, []classify.ItemResult{fail, pass, fail, not, not, fail}, false},
+		{"version 1.0", replace(`version":1`, `version":1.0`), "", false, []classify.ItemResult{pass, pass, pass, not, not, pass}, true},
 		{"version lacks", replace(`,"_envelope_version":1`, ""), "", false, []classify.ItemResult{fail, pass, fail, not, not, fail}, false},
 		{"a kind of event", `{"_meta":{"normalized":[{"kind":"trimmed"}]}}`, "", false, []classify.ItemResult{not, not, not, fail, not, fail}, false},
+		{"a kind of event whose violation is cut", `{"_meta":{"normalized":[` + repeated(`{"kind":"renamed"}`, 60) + `,{"kind":"unknown_field_dropped"}]}}`, "", false, []classify.ItemResult{not, not, not, fail, not, fail}, false},
+		{"a kind of event beyond the rows that are kept", `{"_meta":{"normalized":[` + repeated(`{"kind":"renamed","from":"a","to":"b"}`, classify.MaxRows) + `,{"kind":"trimmed"}]}}`, "", false, []classify.ItemResult{not, not, not, fail, not, fail}, false},
+		{"an event without a kind", `{"_meta":{"normalized":[{"from":"a"}]}}`, "", false, []classify.ItemResult{not, not, not, fail, not, fail}, false},
+		{"an event that is text", `{"_meta":{"normalized":["renamed"]}}`, "", false, []classify.ItemResult{not, not, not, fail, not, fail}, false},
+		{"events that are no array", `{"_meta":{"normalized":{"kind":"renamed"}}}`, "", false, []classify.ItemResult{not, not, not, fail, not, fail}, false},
+		{"no events", `{"_meta":{"normalized":[]}}`, "", false, []classify.ItemResult{not, not, not, not, not, fail}, false},
 		{"a member of an event", `{"_meta":{"normalized":[{"kind":"renamed","from":"a"}]}}`, "", false, []classify.ItemResult{not, not, not, pass, not, fail}, false},
 		{"unreadable", good[:60], "", false, []classify.ItemResult{fail, not, not, not, not, fail}, false},
 		{"agent error", `{"error":{"code":"unavailable"}}`, "", false, []classify.ItemResult{not, not, not, not, not, fail}, false},

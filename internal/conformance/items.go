@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -108,39 +109,59 @@ func (s *items) add(j *Judged) {
 		s.test(itemEnvelope, source, j.Violations)
 	}
 	if j.Shape == classify.ShapeEnvelope {
-		if j.ErrorKind.Set {
-			s.test(itemKinds, source, at(j.Violations, "/error_kind", classify.RuleEnum))
-			if len(s.kinds) < maxKinds {
-				s.kinds[j.ErrorKind.Value] = true
-			}
+		if j.ErrorKind.Set || j.MistypedKind {
+			s.test(itemKinds, source, offTaxonomy(j))
 		}
-		s.test(itemVersion, source, at(j.Violations, "/_envelope_version", ""))
+		if j.ErrorKind.Set && len(s.kinds) < maxKinds {
+			s.kinds[j.ErrorKind.Value] = true
+		}
+		s.test(itemVersion, source, otherVersion(j))
 	}
-	if j.HasNormalized {
-		s.test(itemNormalized, source, ofEventKinds(j.Violations))
+	if j.Events > 0 {
+		s.test(itemNormalized, source, otherEvents(j))
 	}
 	if j.Path != stdin && (j.Recognized || unreadable) {
 		s.test(itemFixtures, source, j.Violations)
 	}
 }
 
-// at keeps the findings at one pointer, of one rule or, with "", of any.
-func at(found []classify.Finding, path string, rule classify.Rule) []classify.Finding {
-	return slices.DeleteFunc(slices.Clone(found), func(f classify.Finding) bool {
-		return f.Path != path || (rule != "" && f.Rule != rule)
-	})
+// Items 2 to 4 are decided by what a judgement says of the payload, never by its
+// violations: those are cut, and what was cut would pass.
+
+// offTaxonomy is what item 2 has against j.
+func offTaxonomy(j *Judged) []classify.Finding {
+	switch {
+	case j.MistypedKind:
+		return against(classify.RuleType, "/error_kind", "expected text")
+	case j.OffTaxonomy:
+		return against(classify.RuleEnum, "/error_kind", "expected a kind of the taxonomy")
+	}
+	return nil
 }
 
-// ofEventKinds keeps the findings at /_meta/normalized/<i>/kind.
-func ofEventKinds(found []classify.Finding) []classify.Finding {
-	return slices.DeleteFunc(slices.Clone(found), func(f classify.Finding) bool {
-		return !strings.HasPrefix(f.Path, "/_meta/normalized/") || !strings.HasSuffix(f.Path, "/kind")
-	})
+// otherVersion is what item 3 has against j.
+func otherVersion(j *Judged) []classify.Finding {
+	if j.EnvelopeVersion == classify.Some[int64](1) {
+		return nil
+	}
+	return against(classify.RuleConst, "/_envelope_version", "expected 1")
+}
+
+// otherEvents is what item 4 has against j.
+func otherEvents(j *Judged) []classify.Finding {
+	if j.OffEvents == 0 {
+		return nil
+	}
+	return against(classify.RuleEnum, "/_meta/normalized", fmt.Sprintf("expected one of the v1 kinds in each of %d events; %d have none", j.Events, j.OffEvents))
+}
+
+func against(rule classify.Rule, path, message string) []classify.Finding {
+	return []classify.Finding{{Rule: rule, Path: path, Message: path + ": " + message}}
 }
 
 // declare reads and judges the capabilities.
-func (s *items) declare(c *classify.Classifier, path string) (*classify.Capabilities, error) {
-	text, err := readFile(path)
+func (s *items) declare(ctx context.Context, c *classify.Classifier, path string) (*classify.Capabilities, error) {
+	text, err := await(ctx, func() ([]byte, error) { return readFile(path) })
 	if err != nil {
 		return nil, fmt.Errorf("read capabilities: %w", err)
 	}

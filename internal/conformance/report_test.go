@@ -52,7 +52,7 @@ func TestTextReport(t *testing.T) {
 		"fixtures/4-cut.txt (unknown)\n  error   invalid_json  the whole text: members of an envelope are named here",
 		"  hint    the text names members of an envelope",
 		"fixtures/5-advice.json (mcp_envelope_v1)\n  advice  tool_empty  /tool: ",
-		"6 payloads: 3 conform, 2 violate the contract, 1 are nothing of ours\nserver amazon_sp_mcp, version unknown\nsuite 9.9\n",
+		"6 payloads: 3 conform, 2 violate the contract, 1 are nothing of ours\n  nothing of ours: fixtures/3-opaque.txt\nserver amazon_sp_mcp, version unknown\nsuite 9.9\n",
 		"item 1  fail        every error response validates against the contract (2 of 4 do not; the first: fixtures/2-bad.json /hints)\n",
 		"item 4  pass        _meta.normalized uses only the v1 kinds\n",
 		"item 5  fail        the capabilities have contract_version 1 and kinds of the taxonomy (1 of 1 do not; the first: capabilities.json /contract_version)\n  error   const  /contract_version: expected 1\n",
@@ -76,6 +76,11 @@ func TestTextReportIsBounded(t *testing.T) {
 	many := `{"_meta":{"normalized":[` + strings.Repeat(`{"kind":"coerced"},`, 99) + `{"kind":"coerced"}]}}`
 	got = reported(t, "text", conformance.Options{Paths: []string{"-"}, In: strings.NewReader(many)})
 	assert.Contains(t, got, "and 200 more\n", "findings that a judgement cut")
+	got = reported(t, "text", conformance.Options{Paths: []string{"-"}, In: strings.NewReader(good + "\n" + strings.Repeat("x\n", 19) + "{'error_kind': 'x'}\n" + strings.Repeat("x\n", 30))})
+	assert.Equal(t, 20, strings.Count(got, "  nothing of ours: -:"))
+	assert.Contains(t, got, "  nothing of ours: -:2\n")
+	assert.Contains(t, got, "  nothing of ours: -:21: the text is the printed form of a Python dict")
+	assert.Contains(t, got, "  and 30 more; --format json has them all\n")
 }
 
 // TestJSONReport holds the fields that scripts rely on, and that unknown is null.

@@ -3,6 +3,7 @@ package conformance
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ type Source struct {
 	// raw text.
 	Carrier classify.Carrier
 	Text    []byte
+	// broken is true when a file of JSON holds something else here.
+	broken bool
 }
 
 // stdin is the path that reads standard input, as lines.
@@ -36,7 +39,7 @@ var formats = map[string]func(path string, in io.Reader, yield func(Source) erro
 }
 
 // walk calls yield for each payload below the paths, folders in lexical order.
-func walk(paths []string, in io.Reader, yield func(Source) error) error {
+func walk(ctx context.Context, paths []string, in io.Reader, yield func(Source) error) error {
 	for _, path := range paths {
 		if path == stdin {
 			if err := readLines(path, in, yield); err != nil {
@@ -48,21 +51,11 @@ func walk(paths []string, in io.Reader, yield func(Source) error) error {
 		if err != nil {
 			return fmt.Errorf("read payloads: %w", err)
 		}
-		if !info.IsDir() {
-			if err := readPath(path, yield); err != nil {
-				return err
-			}
-			continue
+		if info.IsDir() {
+			err = walkFolder(ctx, path, yield)
+		} else {
+			err = readPath(path, yield)
 		}
-		err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return fmt.Errorf("read payloads below %s: %w", path, err)
-			}
-			if d.IsDir() || formats[filepath.Ext(file)] == nil {
-				return nil // a folder may hold other files
-			}
-			return readPath(file, yield)
-		})
 		if err != nil {
 			return err
 		}
@@ -70,10 +63,44 @@ func walk(paths []string, in io.Reader, yield func(Source) error) error {
 	return nil
 }
 
+// walkFolder reads the files of payloads below a folder, which may be a link to
+// one. Links to folders below it are not followed: they may lead in a circle.
+func walkFolder(ctx context.Context, path string, yield func(Source) error) error {
+	root, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fmt.Errorf("read payloads below %s: %w", path, err)
+	}
+	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("read payloads below %s: %w", path, err)
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("read payloads below %s: %w", path, context.Cause(ctx))
+		}
+		if d.IsDir() || formats[filepath.Ext(file)] == nil {
+			return nil // a folder may hold other files
+		}
+		below, err := filepath.Rel(root, file)
+		if err != nil {
+			return fmt.Errorf("read payloads below %s: %w", path, err)
+		}
+		return readPath(filepath.Join(path, below), yield)
+	})
+}
+
+// readPath reads a regular file. A pipe, a socket or a device is refused, since
+// opening one may wait for ever.
 func readPath(path string, yield func(Source) error) error {
 	read := formats[filepath.Ext(path)]
 	if read == nil {
 		return fmt.Errorf("read payloads: %s: expected a name that ends in .json (one payload), .jsonl (one a line) or .txt (one raw text)", path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("read payloads: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("read payloads: %s: expected a regular file, found one of mode %s; take it away, or hand what it holds to standard input and name -", path, info.Mode())
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -134,18 +161,18 @@ func readLine(r *bufio.Reader, line []byte) ([]byte, error) {
 }
 
 // fromJSON tells a payload in a JSON string, text as a carrier would hold it,
-// from one that is an object, a map, and both from what is no JSON.
+// from one that is an object, a map, and both from what is no JSON: broken in a
+// file, while standard input holds what was captured, raw texts among it.
 func fromJSON(s Source, text []byte) Source {
 	s.Carrier, s.Text = classify.CarrierRaw, text
 	trimmed := bytes.TrimSpace(text)
-	if len(trimmed) == 0 {
-		return s
-	}
 	var inner string
 	switch {
+	case !json.Valid(trimmed):
+		s.broken = s.Path != stdin && !json.Valid(bytes.TrimPrefix(trimmed, []byte("\ufeff")))
 	case trimmed[0] == '"' && json.Unmarshal(trimmed, &inner) == nil:
 		s.Carrier, s.Text = classify.CarrierLogBodyText, []byte(inner)
-	case trimmed[0] == '{' && json.Valid(trimmed):
+	case trimmed[0] == '{':
 		s.Carrier = classify.CarrierLogBodyMap
 	}
 	return s

@@ -15,12 +15,18 @@ import (
 // others are counted, and the other formats have them all.
 const maxPrinted = 50
 
+// maxUnrecognized is how many payloads that are nothing of ours the text report
+// names, for whoever expected them to be.
+const maxUnrecognized = 20
+
 // textReport prints what is wrong and what to do about it.
 type textReport struct {
 	out     *bufio.Writer
 	fixes   map[classify.Rule]string
 	printed int
 	left    int
+	// unrecognized are places, each with the hint that is known for it.
+	unrecognized []string
 }
 
 // NewText reports for people. The error says that the embedded rules are broken.
@@ -37,6 +43,13 @@ func NewText(w io.Writer) (Report, error) {
 }
 
 func (r *textReport) Payload(j *Judged) error {
+	if !j.Recognized && len(j.Violations) == 0 && len(r.unrecognized) < maxUnrecognized {
+		name := j.String()
+		if j.Hint != "" {
+			name += ": " + j.Hint
+		}
+		r.unrecognized = append(r.unrecognized, name)
+	}
 	if len(j.Violations)+len(j.Advisories) == 0 {
 		return nil
 	}
@@ -77,6 +90,12 @@ func (r *textReport) Finish(run *Run) error {
 	}
 	s := run.Summary
 	fmt.Fprintf(r.out, "%d payloads: %d conform, %d violate the contract, %d are nothing of ours\n", s.Payloads, s.Conforming, s.Violating, s.Unrecognized)
+	for _, name := range r.unrecognized {
+		fmt.Fprintf(r.out, "  nothing of ours: %s\n", printable(name))
+	}
+	if more := s.Unrecognized - len(r.unrecognized); more > 0 {
+		fmt.Fprintf(r.out, "  and %d more; --format json has them all\n", more)
+	}
 	if run.Server != "" {
 		fmt.Fprintf(r.out, "server %s, version %s\n", printable(run.Server), printable(orUnknown(run.ServerVersion)))
 	}

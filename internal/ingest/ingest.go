@@ -6,7 +6,9 @@
 package ingest
 
 import (
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -24,7 +26,10 @@ const (
 	ReasonOtherMap  Reason = "other_map"  // a structured body without a member of ours
 	ReasonOtherType Reason = "other_type" // a body that is a number, a boolean or a list
 	ReasonOtherSpan Reason = "other_span" // a span that is no tool call and holds no text of ours
-	ReasonNotOurs   Reason = "not_ours"   // judged, and recognised as none of our shapes
+	// ReasonClientSpan is the caller's own span of a tool call, which holds the
+	// server's error text but names the caller: the server's span tells of it.
+	ReasonClientSpan Reason = "client_span"
+	ReasonNotOurs    Reason = "not_ours" // judged, and recognised as none of our shapes
 )
 
 // Limits on what is kept of a carrier's attributes.
@@ -74,23 +79,21 @@ func (w *Walker) attribute(key string, v pcommon.Value) {
 	o := &w.o
 	switch key {
 	case "event.name":
-		if o.Event == classify.EventUnnamed {
-			o.Event = classify.Event(asText(v))
-		}
+		// Read before the others, since it says how to read them.
 	case "gen_ai.tool.name":
-		o.Tool = asText(v)
+		o.Tool = w.field(v)
 	case "mcp.tool.name":
 		if o.Tool == "" {
-			o.Tool = asText(v)
+			o.Tool = w.field(v)
 		}
 	case "mcp.session.id":
-		o.SessionID = asText(v)
+		o.SessionID = w.field(v)
 	case "jsonrpc.request.id":
-		o.RequestID = asText(v)
+		o.RequestID = w.field(v)
 	case "mcp.surface":
-		o.Surface = asText(v)
+		o.Surface = w.field(v)
 	case "error.type":
-		o.ErrorType = asText(v)
+		o.ErrorType = w.field(v)
 	case "mcp.response.size":
 		if v.Type() == pcommon.ValueTypeInt && v.Int() >= 0 {
 			o.ResponseBytes = classify.Some(uint64(v.Int()))
@@ -101,11 +104,31 @@ func (w *Walker) attribute(key string, v pcommon.Value) {
 		}
 	case "exception.message", "exception.stacktrace", "error.message", "mcp.error.envelope":
 		// Carriers, or texts too long and too personal to keep beside the payload.
+	case samplingThreshold, samplingProbability, sampleRate:
+		// They are the record's weight.
 	default:
-		if len(o.Attributes) < maxAttributes {
-			o.Attributes = append(o.Attributes, classify.Attribute{Key: key, Value: cut(asText(v))})
-		}
+		w.keep(key, asText(v))
 	}
+}
+
+// field is an attribute as text, within the limit of one.
+func (w *Walker) field(v pcommon.Value) string {
+	s := asText(v)
+	short := cut(s)
+	w.o.AttributesCut = w.o.AttributesCut || len(short) < len(s)
+	return short
+}
+
+// keep keeps an attribute as it is, within the limits, and says when it cut.
+func (w *Walker) keep(key, value string) {
+	o := &w.o
+	if len(o.Attributes) == maxAttributes {
+		o.AttributesCut = true
+		return
+	}
+	k, v := cut(valid(key)), cut(value)
+	o.AttributesCut = o.AttributesCut || len(k) < len(key) || len(v) < len(value)
+	o.Attributes = append(o.Attributes, classify.Attribute{Key: k, Value: v})
 }
 
 func number(v pcommon.Value) (float64, bool) {
@@ -118,7 +141,26 @@ func number(v pcommon.Value) (float64, bool) {
 	return 0, false
 }
 
-func cut(s string) string { return s[:min(len(s), maxAttributeText)] }
+// cut is s within maxAttributeText, at the end of a character.
+func cut(s string) string {
+	if len(s) <= maxAttributeText {
+		return s
+	}
+	end := maxAttributeText
+	for end > maxAttributeText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
+}
+
+// valid is s with U+FFFD for what is not UTF-8: protobuf cannot carry such text,
+// but senders that write it by hand do.
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
 
 // candidate adds a text of this carrier to those to be judged.
 func (w *Walker) candidate(c classify.Candidate) {

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -168,17 +167,6 @@ func TestToolCallEvent(t *testing.T) {
 	assert.Len(t, o.Attributes[0].Value, maxAttributeText)
 }
 
-func TestAttributesAreBounded(t *testing.T) {
-	all, _ := walk(t, logRecord(func(_ pcommon.Resource, r plog.LogRecord) {
-		r.Body().SetStr(envelope)
-		for i := range 100_000 {
-			r.Attributes().PutInt(fmt.Sprint(i), 1)
-		}
-	}))
-	require.Len(t, all, 1)
-	assert.Len(t, all[0].Attributes, maxAttributes)
-}
-
 func TestSource(t *testing.T) {
 	type attrs map[string]any
 	tests := []struct {
@@ -260,7 +248,7 @@ func TestToolCallSpans(t *testing.T) {
 		{"first spans of the Python SDK", func(s ptrace.SpanSlice) {
 			span(s, "MCP handle tools/call x", ptrace.SpanKindServer, 1, 0).Attributes().PutStr("mcp.method.name", "tools/call")
 		}, "x", true},
-		{"client side", func(s ptrace.SpanSlice) { span(s, "tools/call echo", ptrace.SpanKindClient, 1, 0) }, "", false},
+		{"client side, ended well", func(s ptrace.SpanSlice) { span(s, "tools/call echo", ptrace.SpanKindClient, 1, 0) }, "", false},
 		{"another method", func(s ptrace.SpanSlice) {
 			span(s, "tools/list", ptrace.SpanKindServer, 1, 0).Attributes().PutStr("mcp.method.name", "tools/list")
 		}, "", false},
@@ -280,6 +268,17 @@ func TestToolCallSpans(t *testing.T) {
 			assert.Equal(t, tt.tool, all[0].Tool)
 		})
 	}
+}
+
+// TestTheCallersSpanIsNotTheServers has the server's error text on the span of the
+// client that called it, as FastMCP's client puts it there.
+func TestTheCallersSpanIsNotTheServers(t *testing.T) {
+	traces := ptrace.NewTraces()
+	s := span(traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans(), "tools/call echo", ptrace.SpanKindClient, 1, 0)
+	s.Status().SetMessage(envelope)
+	all, ignored := walk(t, traces)
+	assert.Empty(t, all)
+	assert.Equal(t, map[Reason]int{ReasonClientSpan: 1}, ignored)
 }
 
 func TestNestedSpansAreOneCall(t *testing.T) {

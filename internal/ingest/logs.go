@@ -1,8 +1,8 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -25,29 +25,40 @@ func (w *Walker) Logs(logs plog.Logs) {
 }
 
 func (w *Walker) log(source *classify.Source, index int, lr plog.LogRecord) {
-	o := w.begin(source, index)
-	o.Event = classify.Event(lr.EventName())
-	if o.Event == classify.EventUnnamed {
-		if v, ok := lr.Attributes().Get("event.name"); ok {
-			o.Event = classify.Event(asText(v))
+	event := classify.Event(lr.EventName())
+	found := w.look(lr.Attributes())
+	if event == classify.EventUnnamed {
+		event = classify.Event(found.event)
+	}
+	if !known(event) {
+		event = classify.EventUnnamed
+	}
+	body := lr.Body()
+	if event == classify.EventUnnamed && !found.any() {
+		if reason := passBy(body); reason != "" {
+			w.ignore(reason)
+			return
 		}
 	}
-	if !known(o.Event) {
-		o.Event = classify.EventUnnamed
-	}
-	reason := w.body(lr.Body())
-	w.logAttributes(lr.Attributes())
-	if o.Event == classify.EventUnnamed && len(o.Candidates) == 0 {
+	o := w.begin(source, index)
+	o.Event = event
+	reason := w.body(body)
+	w.payloads(lr.Attributes(), &found)
+	if event == classify.EventUnnamed && len(o.Candidates) == 0 {
 		w.ignore(reason)
 		return
 	}
 	for k, v := range lr.Attributes().All() {
 		w.attribute(k, v)
 	}
+	o.SamplingWeight = sampledWeight(lr.Attributes())
 	o.TimeUnixNano = uint64(lr.Timestamp())
 	o.ObservedTimeUnixNano = uint64(lr.ObservedTimestamp())
 	o.TraceID, o.SpanID = lr.TraceID(), lr.SpanID()
 	o.Call = o.Event == classify.EventToolCall
+	if o.ErrorType == "" {
+		o.ErrorType = cut(valid(found.exceptionType))
+	}
 	switch {
 	case o.ErrorType != "":
 		o.Outcome = classify.OutcomeError
@@ -66,36 +77,51 @@ func known(e classify.Event) bool {
 	return false
 }
 
-// body adds the body when it may hold something of ours, and says otherwise
-// why not. The body of a named event is always looked at.
-func (w *Walker) body(v pcommon.Value) Reason {
-	named := w.o.Event != classify.EventUnnamed
+// passBy says why a body that nobody named is not worth a look, "" when it is.
+// Most of what servers log ends here, so it does nothing else.
+func passBy(v pcommon.Value) Reason {
 	switch v.Type() {
 	case pcommon.ValueTypeEmpty:
 		return ReasonEmptyBody
 	case pcommon.ValueTypeStr:
-		if !named && !maybeOurs(v.Str()) {
+		if !maybeOurs(v.Str()) {
 			return ReasonPlainText
 		}
+	case pcommon.ValueTypeMap:
+		if !mapMaybeOurs(v.Map()) {
+			return ReasonOtherMap
+		}
+	case pcommon.ValueTypeBytes:
+		if !maybeOurs(string(v.Bytes().AsRaw())) {
+			return ReasonPlainText
+		}
+	default:
+		return ReasonOtherType
+	}
+	return ""
+}
+
+// body adds the body when it may hold something of ours, and says otherwise
+// why not. The body of a named event is always looked at.
+func (w *Walker) body(v pcommon.Value) Reason {
+	if w.o.Event == classify.EventUnnamed {
+		if reason := passBy(v); reason != "" {
+			return reason
+		}
+	}
+	switch v.Type() {
+	case pcommon.ValueTypeEmpty:
+		return ReasonEmptyBody
+	case pcommon.ValueTypeStr:
 		w.text(classify.CarrierLogBodyText, v.Str(), false)
+	case pcommon.ValueTypeBytes:
+		w.text(classify.CarrierLogBodyBytes, string(v.Bytes().AsRaw()), false)
 	case pcommon.ValueTypeMap:
 		if v.Map().Len() == 0 && w.o.Event == classify.EventToolCall {
 			return ReasonEmptyBody
 		}
-		if !named && !mapMaybeOurs(v.Map()) {
-			return ReasonOtherMap
-		}
 		w.structure(classify.CarrierLogBodyMap, v)
-	case pcommon.ValueTypeBytes:
-		if s := string(v.Bytes().AsRaw()); named || maybeOurs(s) {
-			w.text(classify.CarrierLogBodyBytes, s, false)
-			return ""
-		}
-		return ReasonPlainText
 	default:
-		if !named {
-			return ReasonOtherType
-		}
 		w.structure(classify.CarrierLogBodyMap, v)
 	}
 	return ""
@@ -104,37 +130,94 @@ func (w *Walker) body(v pcommon.Value) Reason {
 // text adds a text carrier. Bytes that are not UTF-8 become U+FFFD, so that one
 // bad text cannot spoil the batch that it is stored with.
 func (w *Walker) text(carrier classify.Carrier, s string, toolError bool) {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	w.candidate(classify.Candidate{Carrier: carrier, Text: textBytes(s), ToolError: toolError})
+	w.candidate(classify.Candidate{Carrier: carrier, Text: textBytes(valid(s)), ToolError: toolError})
 }
 
-// logAttributes looks into the attributes that may hold a payload: the error
-// envelope itself, and the texts of exceptions.
-func (w *Walker) logAttributes(a pcommon.Map) {
-	tool := isToolError(a)
-	w.payloadAttribute(a, "mcp.error.envelope", tool, true)
-	w.payloadAttribute(a, "exception.message", tool, false)
-	w.payloadAttribute(a, "error.message", tool, false)
-	for _, key := range w.extra {
-		w.payloadAttribute(a, key, tool, false)
+// Carriers among attributes, the most telling first.
+var payloadKeys = [...]string{"mcp.error.envelope", "exception.message", "error.message"}
+
+// looked is what one pass over a log record's attributes finds.
+type looked struct {
+	event         string
+	exceptionType string
+	payloads      [len(payloadKeys)]pcommon.Value
+	has           [len(payloadKeys)]bool
+	extra         bool // one of the configured attributes is there
+}
+
+// any tells whether an attribute may hold a payload, or says that a tool failed.
+func (l *looked) any() bool {
+	return l.extra || l.has != [len(payloadKeys)]bool{} || strings.HasSuffix(l.exceptionType, toolError)
+}
+
+// take keeps the first value of a repeated key, as readers of OTLP do.
+func (l *looked) take(i int, v pcommon.Value) {
+	if !l.has[i] {
+		l.payloads[i], l.has[i] = v, true
 	}
 }
 
-func (w *Walker) payloadAttribute(a pcommon.Map, key string, toolError, ours bool) {
-	v, ok := a.Get(key)
-	if !ok {
-		return
+// look reads the attributes once. Keys are told apart by their length first, so
+// that the attributes of ordinary records cost a comparison each.
+func (w *Walker) look(a pcommon.Map) (l looked) {
+	for k, v := range a.All() {
+		switch k {
+		case "event.name":
+			if l.event == "" {
+				l.event = asText(v)
+			}
+		case "exception.type":
+			if v.Type() == pcommon.ValueTypeStr {
+				l.exceptionType = v.Str()
+			}
+		case payloadKeys[0]:
+			l.take(0, v)
+		case payloadKeys[1]:
+			l.take(1, v)
+		case payloadKeys[2]:
+			l.take(2, v)
+		default:
+			if len(w.extra) > 0 && slices.Contains(w.extra, k) {
+				l.extra = true
+			}
+		}
 	}
+	return l
+}
+
+// payloads adds the attributes that may hold a payload: the envelope itself, and
+// the texts of exceptions. A ToolError without a message is a failed call of
+// which no more is known: some handlers drop messages that are no text.
+func (w *Walker) payloads(a pcommon.Map, l *looked) {
+	tool := strings.HasSuffix(l.exceptionType, toolError)
+	before := len(w.o.Candidates)
+	for i, v := range l.payloads {
+		if l.has[i] {
+			w.payload(v, tool, i == 0)
+		}
+	}
+	if l.extra {
+		for _, key := range w.extra {
+			if v, ok := a.Get(key); ok {
+				w.payload(v, tool, false)
+			}
+		}
+	}
+	if tool && len(w.o.Candidates) == before {
+		w.text(classify.CarrierLogAttribute, l.exceptionType, true)
+	}
+}
+
+func (w *Walker) payload(v pcommon.Value, toolError, ours bool) {
 	switch v.Type() {
 	case pcommon.ValueTypeMap:
 		if ours || mapMaybeOurs(v.Map()) {
 			w.structure(classify.CarrierLogAttribute, v)
 		}
-	case pcommon.ValueTypeStr:
-		if ours || toolError || maybeOurs(v.Str()) {
-			w.text(classify.CarrierLogAttribute, v.Str(), toolError)
+	case pcommon.ValueTypeEmpty:
+	default:
+		if s := asText(v); ours || toolError || maybeOurs(s) {
+			w.text(classify.CarrierLogAttribute, s, toolError)
 		}
 	}
 }

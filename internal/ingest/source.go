@@ -67,18 +67,20 @@ func declaredSwitch(a pcommon.Map, key string) classify.Switch {
 	return classify.SwitchOff
 }
 
-// text is an attribute as text, whatever its type; "" when absent.
+// text is an attribute as text, whatever its type, within maxAttributeText; ""
+// when absent.
 func text(a pcommon.Map, key string) string {
 	v, ok := a.Get(key)
 	if !ok {
 		return ""
 	}
-	return asText(v)
+	return cut(asText(v))
 }
 
+// asText is a value as text in UTF-8, whatever its type.
 func asText(v pcommon.Value) string {
 	if v.Type() == pcommon.ValueTypeStr {
-		return v.Str()
+		return valid(v.Str())
 	}
 	return v.AsString()
 }

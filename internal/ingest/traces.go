@@ -30,8 +30,16 @@ func (w *Walker) Traces(traces ptrace.Traces) {
 
 func (w *Walker) span(source *classify.Source, index int, span ptrace.Span, traces ptrace.Traces, nest *nesting) {
 	tool, call := toolCall(span)
+	if !call && span.Events().Len() == 0 && span.Status().Message() == "" {
+		w.ignore(ReasonOtherSpan)
+		return
+	}
+	if span.Kind() == ptrace.SpanKindClient && isToolsCall(span) {
+		w.ignore(ReasonClientSpan)
+		return
+	}
 	o := w.begin(source, index)
-	w.exceptions(span.Events(), call)
+	exceptionType := w.exceptions(span.Events(), call)
 	if s := span.Status().Message(); s != "" && maybeOurs(s) {
 		w.text(classify.CarrierSpanStatus, s, strings.HasPrefix(s, toolError))
 	}
@@ -43,7 +51,12 @@ func (w *Walker) span(source *classify.Source, index int, span ptrace.Span, trac
 		w.attribute(k, v)
 	}
 	if o.Tool == "" {
-		o.Tool = tool
+		o.Tool = cut(valid(tool))
+	}
+	if weight, ok := tracestateWeight(span.TraceState().AsRaw()); ok {
+		o.SamplingWeight = weight
+	} else {
+		o.SamplingWeight = sampledWeight(span.Attributes())
 	}
 	o.Call = call
 	o.TimeUnixNano = uint64(span.EndTimestamp())
@@ -58,6 +71,10 @@ func (w *Walker) span(source *classify.Source, index int, span ptrace.Span, trac
 	if call {
 		o.Outcome = spanOutcome(span, o.ErrorType)
 	}
+	// An exception event alone is no failure: what caught it may have recorded it.
+	if o.ErrorType == "" && (!call || o.Outcome == classify.OutcomeError) {
+		o.ErrorType = exceptionType
+	}
 	w.visit(o)
 }
 
@@ -70,39 +87,56 @@ func spanOutcome(span ptrace.Span, errorType string) classify.Outcome {
 	return classify.OutcomeSuccess
 }
 
-// exceptions adds the messages of a span's exception events. On a call's span
-// each is a candidate; elsewhere only those that may be ours.
-func (w *Walker) exceptions(events ptrace.SpanEventSlice, call bool) {
+// exceptions adds the messages of a span's exception events, and returns the
+// type of the first. On a call's span each is a candidate; elsewhere only those
+// that may be ours. A ToolError whose message was dropped, as handlers do with
+// what is no text, still says that the tool failed.
+func (w *Walker) exceptions(events ptrace.SpanEventSlice, call bool) (exceptionType string) {
 	for _, e := range events.All() {
 		if e.Name() != "exception" {
 			continue
 		}
-		v, ok := e.Attributes().Get("exception.message")
+		a := e.Attributes()
+		if exceptionType == "" {
+			exceptionType = text(a, "exception.type")
+		}
+		tool := isToolError(a)
+		v, ok := a.Get("exception.message")
 		if !ok {
+			if tool {
+				w.text(classify.CarrierSpanException, exceptionType, true)
+			}
 			continue
 		}
-		s, tool := asText(v), isToolError(e.Attributes())
-		if tool || call || maybeOurs(s) {
+		if s := asText(v); tool || call || maybeOurs(s) {
 			w.text(classify.CarrierSpanException, s, tool)
 		}
 	}
+	return exceptionType
 }
 
 // toolCall tells whether a span is a tool call of a server, and of which tool.
 // It knows the semantic conventions' form, and the older ones of FastMCP and of
 // the MCP SDKs, whose tool stands in the span's name alone.
 func toolCall(span ptrace.Span) (tool string, ok bool) {
-	if span.Kind() != ptrace.SpanKindServer {
+	if span.Kind() != ptrace.SpanKindServer || !isToolsCall(span) {
 		return "", false
 	}
-	a := span.Attributes()
-	if v, has := a.Get("mcp.method.name"); has {
-		ok = v.Type() == pcommon.ValueTypeStr && v.Str() == toolsCall
-	} else if v, has := a.Get("rpc.method"); has {
-		ok = v.Type() == pcommon.ValueTypeStr && v.Str() == toolsCall
+	_, tool, _ = strings.Cut(span.Name(), toolsCall+" ")
+	return tool, true
+}
+
+// isToolsCall tells whether a span, of a client or of a server, is a tool call.
+func isToolsCall(span ptrace.Span) bool {
+	if strings.HasPrefix(strings.TrimPrefix(span.Name(), "MCP handle "), toolsCall+" ") {
+		return true
 	}
-	_, tool, named := strings.Cut(span.Name(), toolsCall+" ")
-	return tool, ok || (named && strings.HasPrefix(strings.TrimPrefix(span.Name(), "MCP handle "), toolsCall))
+	a := span.Attributes()
+	v, has := a.Get("mcp.method.name")
+	if !has {
+		v, has = a.Get("rpc.method")
+	}
+	return has && v.Type() == pcommon.ValueTypeStr && v.Str() == toolsCall
 }
 
 // nesting finds the call that a span belongs to within one request. A mounted

@@ -27,7 +27,9 @@ type receiver struct {
 	// nothing else is kept of such a request. Then all is taken.
 	answers []codes.Code
 	// rejects, when positive, is told of each request as partial success.
-	rejects  int64
+	rejects int64
+	// warns tells of each request that it was taken whole, with a message.
+	warns    bool
 	taken    []plog.Logs
 	refused  int
 	requests int
@@ -58,6 +60,9 @@ func (r *receiver) take(req plogotlp.ExportRequest) (codes.Code, plogotlp.Export
 	if r.rejects > 0 {
 		resp.PartialSuccess().SetRejectedLogRecords(r.rejects)
 		resp.PartialSuccess().SetErrorMessage("too strange")
+	}
+	if r.warns {
+		resp.PartialSuccess().SetErrorMessage("strange, and kept")
 	}
 	kept := plog.NewLogs()
 	req.Logs().CopyTo(kept)

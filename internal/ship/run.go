@@ -140,7 +140,7 @@ func (r *run) send(ctx context.Context, e exporter, b batch) {
 	err := e.Export(ctx, b.records)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err == nil {
+	if err == nil || takenWhole(err) {
 		r.requests++
 		r.acknowledged.Add(b.items)
 		return
@@ -153,6 +153,11 @@ func (r *run) send(ctx context.Context, e exporter, b batch) {
 		r.noteLocked(err.Error())
 	}
 }
+
+// takenWhole tells whether an answer took every record and had something to say
+// of them: the SDK returns any partial success as an error, of a type that it
+// keeps to itself.
+func takenWhole(err error) bool { return strings.HasSuffix(err.Error(), "(0 logs rejected)") }
 
 func (r *run) note(reason string) {
 	r.mu.Lock()

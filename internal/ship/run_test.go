@@ -178,6 +178,19 @@ func TestRunCountsWhatWasNotAcknowledged(t *testing.T) {
 	}
 }
 
+// TestAMessageIsNoRefusal ships to a collector that answers with findings.
+func TestAMessageIsNoRefusal(t *testing.T) {
+	for _, protocol := range []string{ProtocolGRPC, ProtocolHTTP} {
+		t.Run(protocol, func(t *testing.T) {
+			r := startReceiver(t, protocol)
+			r.warns = true
+			sum, err := plan(t, Options{Endpoint: r.endpoint, Protocol: protocol, Scenario: scenario(t, "fleet"), Records: 1500, Batch: 500}).Run(t.Context())
+			require.NoError(t, err)
+			assert.EqualValues(t, 1500, sum.Acknowledged)
+		})
+	}
+}
+
 func TestRunStopsWithItsContext(t *testing.T) {
 	r := startReceiver(t, ProtocolGRPC)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -19,6 +19,9 @@ type Config struct {
 	DSN configopaque.String `mapstructure:"dsn"`
 	// Migrate applies missing schema migrations at start.
 	Migrate bool `mapstructure:"migrate"`
+	// Cluster makes tables on all servers of a ClickHouse cluster, Replicated and
+	// behind Distributed ones. Empty: a single server.
+	Cluster string `mapstructure:"cluster"`
 	// Collector names this collector in heartbeats. Empty: the host's name.
 	Collector string `mapstructure:"collector"`
 
@@ -88,8 +91,13 @@ func createDefaultConfig() component.Config {
 
 // Validate names the first field that cannot be, and its value.
 func (c *Config) Validate() error {
-	if _, err := store.Open(c.dsn()); err != nil {
+	s, err := store.Open(c.dsn())
+	if err != nil {
 		return fmt.Errorf("dsn: %w", err)
+	}
+	defer s.Close()
+	if err := s.OnCluster(c.Cluster); err != nil {
+		return err
 	}
 	if strings.TrimSpace(c.Journal.Directory) == "" {
 		return errors.New("journal::directory is empty: name a folder on a disk that survives restarts")

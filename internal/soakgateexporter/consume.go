@@ -106,8 +106,8 @@ func (i *instance) consume(ctx context.Context, seen int, walk func(*session)) e
 	if i.journal == nil {
 		return errors.New("the soakgate exporter has not been started")
 	}
-	received := time.Now().Truncate(time.Millisecond)
-	defer i.inflight.begin(received)()
+	received, end := i.inflight.begin()
+	defer end()
 	s := i.sessions.Get().(*session)
 	defer i.sessions.Put(s)
 	s.reset(received)
@@ -202,24 +202,32 @@ func retryable(code codes.Code, err error, after time.Duration) error {
 }
 
 // inflight knows the requests that have arrived and are not yet on disk: a
-// heartbeat vouches for nothing that arrived after the oldest of them.
+// heartbeat vouches for nothing that arrived after the oldest of them. It gives
+// the times of arrival itself, since one that was taken before the heartbeat
+// looked, and told after, would be vouched for; and none before what was vouched
+// for, though the clock be set back.
 type inflight struct {
+	clock func() time.Time // time.Now, but in tests
+
 	mu       sync.Mutex
 	next     uint64
 	arrivals map[uint64]time.Time
+	vouched  time.Time
 }
 
-// begin notes a request; the function returned ends it.
-func (f *inflight) begin(arrived time.Time) (end func()) {
+// begin notes a request and tells its arrival, to the millisecond, as it is
+// stored; the function returned ends it.
+func (f *inflight) begin() (arrived time.Time, end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.arrivals == nil {
 		f.arrivals = make(map[uint64]time.Time)
 	}
+	arrived = f.now()
 	token := f.next
 	f.next++
 	f.arrivals[token] = arrived
-	return func() {
+	return arrived, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		delete(f.arrivals, token)
@@ -227,13 +235,27 @@ func (f *inflight) begin(arrived time.Time) (end func()) {
 }
 
 // oldest is the arrival of the oldest request under way, or now.
-func (f *inflight) oldest(now time.Time) time.Time {
+func (f *inflight) oldest() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	oldest := f.now()
 	for _, t := range f.arrivals {
-		if t.Before(now) {
-			now = t
+		if t.Before(oldest) {
+			oldest = t
 		}
+	}
+	f.vouched = oldest
+	return oldest
+}
+
+func (f *inflight) now() time.Time {
+	clock := f.clock
+	if clock == nil {
+		clock = time.Now
+	}
+	now := clock().Round(0).Truncate(time.Millisecond) // without the monotonic reading
+	if now.Before(f.vouched) {
+		return f.vouched
 	}
 	return now
 }

@@ -68,10 +68,16 @@ func envelopes(server string, n int) plog.Logs {
 }
 
 // stored counts the distinct records in a database.
-func stored(t *testing.T, dsn string) string {
+func stored(t testing.TB, dsn string) string {
 	t.Helper()
-	base, database := dsn[:strings.LastIndex(dsn, "/")], dsn[strings.LastIndex(dsn, "/")+1:]
-	answer, err := http.Post(base+"/", "text/plain", strings.NewReader("SELECT uniqExact(record_id) FROM "+database+".records"))
+	at := strings.LastIndex(dsn, "/")
+	return ask(t, dsn[:at], "SELECT uniqExact(record_id) FROM "+dsn[at+1:]+".records")
+}
+
+// ask runs a query that answers with one word.
+func ask(t testing.TB, address, query string) string {
+	t.Helper()
+	answer, err := http.Post(address+"/", "text/plain", strings.NewReader(query))
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	var n string
@@ -101,7 +107,7 @@ func TestShutdownStoresWhatWasAcknowledged(t *testing.T) {
 	}
 	wg.Wait()
 	// The schema must be there, else shutdown rightly leaves everything in the journal.
-	require.Eventually(t, func() bool { return stored(t, dsn) == "0" }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, e.(signal).connected.Load, time.Minute, 20*time.Millisecond)
 	require.NoError(t, e.Shutdown(t.Context()))
 	assert.Equal(t, "801", stored(t, dsn))
 }
@@ -216,16 +222,24 @@ func TestLifecycle(t *testing.T) {
 }
 
 func TestHeartbeatVouchesForNothingUnderWay(t *testing.T) {
-	var f inflight
-	now := time.Now()
-	assert.Equal(t, now, f.oldest(now))
-	endFirst := f.begin(now.Add(-3 * time.Second))
-	endSecond := f.begin(now.Add(-time.Second))
-	assert.Equal(t, now.Add(-3*time.Second), f.oldest(now))
+	start := time.Now().Round(0).Truncate(time.Millisecond)
+	now := start
+	f := inflight{clock: func() time.Time { return now }}
+	assert.Equal(t, start, f.oldest())
+	first, endFirst := f.begin()
+	now = start.Add(2 * time.Second)
+	second, endSecond := f.begin()
+	now = start.Add(3 * time.Second)
+	assert.Equal(t, []time.Time{start, start.Add(2 * time.Second)}, []time.Time{first, second})
+	assert.Equal(t, start, f.oldest())
 	endFirst()
-	assert.Equal(t, now.Add(-time.Second), f.oldest(now))
+	assert.Equal(t, second, f.oldest())
 	endSecond()
-	assert.Equal(t, now, f.oldest(now))
+	assert.Equal(t, now, f.oldest())
+	now = start // the clock is set back
+	third, endThird := f.begin()
+	defer endThird()
+	assert.Equal(t, start.Add(3*time.Second), third, "not before what was vouched for")
 }
 
 func TestConfigNamesTheField(t *testing.T) {

@@ -83,6 +83,9 @@ func (i *instance) open(host component.Host) error {
 	if err != nil {
 		return err
 	}
+	if err := s.OnCluster(i.config.Cluster); err != nil {
+		return errors.Join(err, s.Close())
+	}
 	j, recovery, err := journal.Open(journal.Options{
 		Dir:             i.config.Journal.Directory,
 		Adopt:           i.config.Journal.Adopt,

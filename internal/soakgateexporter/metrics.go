@@ -134,8 +134,7 @@ func (m *metrics) keptRejected(rows int) {
 // insertFailed counts a failed try: refused by ClickHouse, or out of reach.
 func (m *metrics) insertFailed(err error) {
 	reason := "connection"
-	var refused *store.InsertError
-	if errors.As(err, &refused) {
+	if _, ok := errors.AsType[*store.InsertError](err); ok {
 		reason = "refused"
 	}
 	m.insertErrors.Add(context.Background(), 1, metric.WithAttributes(attribute.String("reason", reason)))

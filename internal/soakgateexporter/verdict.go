@@ -60,6 +60,7 @@ func (i *instance) judge(ctx context.Context) {
 		i.set.Logger.Error("No verdict is served: the policy cannot be read", zap.Error(err))
 		return
 	}
+	last := ""
 	for {
 		at := soak.AsOf{At: time.Now().UTC()}
 		figures, _, err := i.store.Figures(ctx, p, at, soak.Registers{})
@@ -67,8 +68,13 @@ func (i *instance) judge(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			i.set.Logger.Warn("The figures of the soak could not be read", zap.Error(err))
-			figures = soak.Figures{}
+			figures = soak.Unread(at, err)
+			if err.Error() != last {
+				i.set.Logger.Warn("The figures of the soak could not be read", zap.Error(err))
+			}
+			last = err.Error()
+		} else {
+			last = ""
 		}
 		verdict := soak.Judge(p, figures, at)
 		i.verdicts.newest.Store(&verdict)

@@ -32,9 +32,14 @@ func (i *instance) write(ctx context.Context) {
 	if i.config.Soak.Interval > 0 {
 		i.workers.Go(func() { i.judge(ctx) })
 	}
+	last := ""
 	for ctx.Err() == nil {
-		if err := i.writer.Run(ctx); err != nil && ctx.Err() == nil {
-			i.set.Logger.Error("The writer stopped and starts again", zap.Error(err))
+		if err := i.writer.Run(ctx); ctx.Err() == nil {
+			if err.Error() != last {
+				last = err.Error()
+				i.status(componentstatus.NewRecoverableErrorEvent(err))
+				i.set.Logger.Error("The writer stopped and starts again", zap.Error(err))
+			}
 			pause(ctx, connectPause)
 		}
 	}
@@ -70,17 +75,32 @@ func (i *instance) prepare(ctx context.Context) error {
 	if err := i.store.Ping(ctx); err != nil {
 		return err
 	}
-	if i.config.Migrate {
-		applied, err := i.store.Migrate(ctx, i.config.retention(), i.set.BuildInfo.Version)
-		if applied > 0 {
-			i.set.Logger.Info("Applied schema migrations", zap.Int("count", applied))
+	if !i.config.Migrate {
+		if err := i.store.CheckSchema(ctx); err != nil {
+			return err
+		}
+		drifts, err := i.store.Drifts(ctx, i.config.retention())
+		for _, d := range drifts {
+			i.set.Logger.Warn("A table's retention is not what is configured; run the statement, or set migrate", zap.Stringer("drift", d))
 		}
 		return err
 	}
-	return i.store.CheckSchema(ctx)
+	applied, err := i.store.Migrate(ctx, i.config.retention(), i.set.BuildInfo.Version)
+	if applied > 0 {
+		i.set.Logger.Info("Applied schema migrations", zap.Int("count", applied))
+	}
+	if err != nil {
+		return err
+	}
+	changed, err := i.store.Retain(ctx, i.config.retention())
+	for _, d := range changed {
+		i.set.Logger.Info("Changed a table's retention", zap.Stringer("change", d))
+	}
+	return err
 }
 
 func (i *instance) newWriter() (*store.Writer, error) {
+	failing := false // the writer is one goroutine
 	return store.NewWriter(i.store, i.journal.Reader(), store.WriterOptions{
 		Limits:  i.config.limits(),
 		Parking: filepath.Join(i.config.Journal.Directory, "parked"),
@@ -104,11 +124,16 @@ func (i *instance) newWriter() (*store.Writer, error) {
 		},
 		Failed: func(err error, wait time.Duration) {
 			i.metrics.insertFailed(err)
+			if failing {
+				return
+			}
+			failing = true
 			i.status(componentstatus.NewRecoverableErrorEvent(err))
-			i.set.Logger.Warn("ClickHouse did not take a batch; it is sent again", zap.Error(err), zap.Duration("after", wait))
+			i.set.Logger.Warn("ClickHouse did not take a batch; it is sent again until it does", zap.Error(err), zap.Duration("after", wait))
 		},
 		Parked: i.parked,
 		Resumed: func() {
+			failing = false
 			i.status(componentstatus.NewEvent(componentstatus.StatusOK))
 			i.set.Logger.Info("ClickHouse takes batches again")
 		},
@@ -149,6 +174,10 @@ func (i *instance) seal(ctx context.Context) {
 	for pause(ctx, rest) {
 		started := time.Now()
 		_, err := sealer.SealDirty(ctx)
+		if errors.Is(err, store.ErrSealing) {
+			rest = i.config.Seal.Interval
+			continue // another collector does it
+		}
 		if err != nil && ctx.Err() == nil && !failing {
 			i.set.Logger.Warn("A slice could not be sealed; it is tried again", zap.Error(err))
 		}
@@ -190,7 +219,7 @@ func (i *instance) heartbeat(now time.Time) store.Heartbeat {
 	defer i.books.changing.Unlock()
 	stats := i.journal.Stats()
 	h := store.Heartbeat{
-		JournalID: i.journalID(), Collector: i.name(), At: now, InsertedThrough: i.inflight.oldest(now),
+		JournalID: i.journalID(), Collector: i.name(), At: now, InsertedThrough: i.inflight.oldest(),
 		BacklogRecords: stats.BacklogRows,
 		Refused:        i.books.refused.Load(),
 		Accepted:       i.books.accepted.Load(), Inserted: i.books.inserted.Load(), Ignored: i.books.ignored.Load(),

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/soakgate/soakgate/internal/store/sql"
 )
 
 // Collector is what the newest heartbeat of a journal says.
@@ -48,42 +50,55 @@ func (s *Store) Retire(ctx context.Context, c Collector) error {
 			" FROM "+s.database+".collector_heartbeats WHERE journal_id = ? ORDER BY at DESC LIMIT 1", c.JournalID)
 }
 
-// Books compares what the tables hold with what the seals counted, over the
-// slices sealed since they were last written.
+// Books compares what records hold with what the seals counted, over the final
+// slices: all live journals have passed their end, and they were sealed since.
 type Books struct {
-	Inserted uint64 // rows of records, repeats included
-	Distinct uint64 // record ids
-	Sealed   uint64 // what the seals of the same slices counted
-	Open     uint64 // slices that wait for a seal
+	Through  time.Time // end of the final slices, zero when there is none
+	Distinct uint64    // record ids in them
+	Sealed   uint64    // what their seals counted
+	Open     uint64    // slices that wait for a seal, final or not
+	Waiting  string    // the live journal that is furthest behind
 }
 
-// Repeats is how many deliveries were repeats of a record.
-func (b Books) Repeats() uint64 { return b.Inserted - b.Distinct }
-
-// Books reads the books of the store.
+// Books reads the books of the store, over all slices whose records are kept.
 func (s *Store) Books(ctx context.Context) (Books, error) {
+	st, err := sql.Named("read", "books")
+	if err != nil {
+		return Books{}, err
+	}
+	text, err := st.Fill(map[string]string{"Database": s.database, "From": dateTime(time.Unix(0, 0))})
+	if err != nil {
+		return Books{}, err
+	}
 	var b Books
+	var through, distinct, sealed int64
+	if err := s.conn.QueryRow(ctx, text).Scan(&through, &distinct, &sealed); err != nil {
+		return b, s.wrap("read the books", err)
+	}
+	if through > 0 {
+		b.Through = time.Unix(through*60, 0).UTC()
+	}
+	b.Distinct, b.Sealed = uint64(max(0, distinct)), uint64(max(0, sealed))
 	db := s.database
-	err := s.conn.QueryRow(ctx, `WITH
-    open AS (SELECT w.slice AS slice
-        FROM (SELECT slice, max(wrote_at) AS wrote FROM `+db+`.slice_writes GROUP BY slice) AS w
-        LEFT JOIN (SELECT slice, max(version) AS sealed FROM `+db+`.slice_seals GROUP BY slice) AS s ON w.slice = s.slice
-        WHERE w.wrote >= s.sealed),
-    (SELECT if(count() = 0, toDateTime('2106-01-01 00:00:00', 'UTC'), min(slice)) FROM open) AS through
-SELECT
-    (SELECT count() FROM `+db+`.records WHERE received_at < through),
-    (SELECT uniqExact(record_id) FROM `+db+`.records WHERE received_at < through),
-    (SELECT sum(records) FROM `+db+`.slice_seals FINAL WHERE slice < through),
-    (SELECT count() FROM open)`).Scan(&b.Inserted, &b.Distinct, &b.Sealed, &b.Open)
+	err = s.conn.QueryRow(ctx, `SELECT
+    (SELECT countIf(w.wrote >= s.sealed)
+     FROM (SELECT slice, max(wrote_at) AS wrote FROM `+db+`.slice_writes GROUP BY slice) AS w
+     LEFT JOIN (SELECT slice, max(version) AS sealed FROM `+db+`.slice_seals GROUP BY slice) AS s ON w.slice = s.slice),
+    ifNull((SELECT argMin(toString(journal_id), through)
+     FROM (SELECT journal_id, max(inserted_through) AS through, argMax(retired, at) AS gone FROM `+db+`.collector_heartbeats GROUP BY journal_id)
+     WHERE NOT gone), '')`).Scan(&b.Open, &b.Waiting)
 	if err != nil {
 		return b, s.wrap("read the books", err)
 	}
 	return b, nil
 }
 
-// Reseal seals every slice of arrival in [from, to) that was ever written.
+// Reseal seals every slice of arrival in [from, to) that was ever written. It
+// leaves out those whose records begin to expire, since their rollups know more.
 func (s *Sealer) Reseal(ctx context.Context, from, to time.Time) (int, error) {
-	result, err := s.store.conn.Query(ctx, fmt.Sprintf("SELECT DISTINCT slice FROM %s.slice_writes WHERE slice >= %s AND slice < %s ORDER BY slice",
+	result, err := s.store.conn.Query(ctx, fmt.Sprintf("SELECT DISTINCT slice FROM %[1]s.slice_writes WHERE slice >= %[2]s AND slice < %[3]s"+
+		" AND slice > now() - toIntervalDay((SELECT toUInt32OrDefault(max(extract(create_table_query, 'ORDER BY.*TTL toDateTime\\(received_at\\) \\+ toIntervalDay\\((\\d+)\\)')), toUInt32(20000)) - 1"+
+		" FROM system.tables WHERE database = '%[1]s' AND name IN ('records', 'records_local'))) ORDER BY slice",
 		s.store.database, dateTime(from), dateTime(to)))
 	if err != nil {
 		return 0, s.store.wrap("list the slices to seal again", err)
@@ -92,10 +107,5 @@ func (s *Sealer) Reseal(ctx context.Context, from, to time.Time) (int, error) {
 	if err != nil {
 		return 0, s.store.wrap("list the slices to seal again", err)
 	}
-	for i, slice := range slices {
-		if err := s.Seal(ctx, slice); err != nil {
-			return i, err
-		}
-	}
-	return len(slices), nil
+	return s.sealAll(ctx, slices)
 }

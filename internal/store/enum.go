@@ -36,5 +36,5 @@ func (c *enumColumn) Type() proto.ColumnType { return c.kind }
 
 // append adds a row by name; a name that the enum lacks becomes the first.
 func (c *enumColumn) append(name string) {
-	c.ColEnum8.Append(proto.Enum8(max(0, slices.Index(c.names, name))))
+	c.Append(proto.Enum8(max(0, slices.Index(c.names, name))))
 }

@@ -3,8 +3,13 @@ package store
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/soakgate/soakgate/internal/store/sql"
 )
@@ -25,6 +30,7 @@ type Migration struct {
 	Name    string
 	Applied bool
 	text    string
+	front   string // on a cluster, the Distributed table before it
 }
 
 // SchemaError says that the database's schema does not fit this program.
@@ -58,12 +64,9 @@ func (s *Store) Migrations(ctx context.Context, keep Retention) ([]Migration, er
 	}
 	migrations := make([]Migration, 0, len(statements))
 	for _, st := range statements {
-		text, err := st.Fill(map[string]string{
-			"Database":    s.database,
-			"PayloadDays": strconv.Itoa(keep.PayloadDays),
-			"RecordsDays": strconv.Itoa(keep.RecordsDays),
-			"RollupDays":  strconv.Itoa(keep.RollupDays),
-		})
+		values := s.ddlValues()
+		values["PayloadDays"], values["RecordsDays"], values["RollupDays"] = strconv.Itoa(keep.PayloadDays), strconv.Itoa(keep.RecordsDays), strconv.Itoa(keep.RollupDays)
+		text, err := st.Fill(values)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +76,7 @@ func (s *Store) Migrations(ctx context.Context, keep Retention) ([]Migration, er
 			return nil, fmt.Errorf("migration %s has no number: %w", st.Name, err)
 		}
 		migrations = append(migrations, Migration{
-			Version: uint32(version), Name: name, Applied: applied[uint32(version)], text: text,
+			Version: uint32(version), Name: name, Applied: applied[uint32(version)], text: text, front: s.distributed(text),
 		})
 	}
 	if known := migrations[len(migrations)-1].Version; newest > known {
@@ -95,13 +98,13 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 		}
 		have = m.Version
 	}
-	return nil
+	return s.checkColumns(ctx)
 }
 
 // Migrate applies what the database lacks. Each step is safe to run twice, so
 // two collectors that start at once do not trip over each other.
 func (s *Store) Migrate(ctx context.Context, keep Retention, release string) (applied int, err error) {
-	if err := s.conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+s.database); err != nil {
+	if err := s.conn.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+s.database+s.onCluster()); err != nil {
 		return 0, s.wrap("create the database", err)
 	}
 	migrations, err := s.Migrations(ctx, keep)
@@ -112,15 +115,82 @@ func (s *Store) Migrate(ctx context.Context, keep Retention, release string) (ap
 		if m.Applied {
 			continue
 		}
-		if err := s.conn.Exec(ctx, m.text); err != nil {
-			return applied, s.wrap(fmt.Sprintf("apply migration %d (%s)", m.Version, m.Name), err)
+		for _, text := range []string{m.text, m.front} {
+			if text == "" {
+				continue
+			}
+			if err := s.conn.Exec(ctx, text); err != nil {
+				return applied, s.wrap(fmt.Sprintf("apply migration %d (%s)", m.Version, m.Name), err)
+			}
 		}
 		if err := s.conn.Exec(ctx, "INSERT INTO "+s.database+".schema_migrations (version, name, release) VALUES (?, ?, ?)", m.Version, m.Name, release); err != nil {
 			return applied, s.wrap(fmt.Sprintf("record migration %d (%s)", m.Version, m.Name), err)
 		}
 		applied++
 	}
-	return applied, nil
+	return applied, s.checkColumns(ctx)
+}
+
+// insertInto finds the table and the columns that a statement of a seal writes.
+var insertInto = regexp.MustCompile(`INSERT INTO \S+\.(\w+)\s*\(([^)]*)\)`)
+
+// writtenColumns are the columns that this program writes, by table.
+func writtenColumns() (map[string][]string, error) {
+	split := func(list string) []string {
+		names := strings.Split(list, ",")
+		for i, n := range names {
+			names[i] = strings.Trim(n, "` \n")
+		}
+		return names
+	}
+	written := map[string][]string{
+		"records": split(recordColumns), "collector_heartbeats": split(heartbeatColumns), "rejected_records": split(rejectedBlockColumns),
+	}
+	statements, err := sql.Folder("seal")
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range statements {
+		text, err := st.Fill(sealValues("d", "s", uuid.Nil, time.Unix(0, 0), time.Unix(0, 0)))
+		if err != nil {
+			return nil, err
+		}
+		if found := insertInto.FindStringSubmatch(text); found != nil {
+			written[found[1]] = split(found[2])
+		}
+	}
+	return written, nil
+}
+
+// checkColumns refuses a database that lacks a column that this program writes:
+// the first insert would fail, and an idle collector would look healthy.
+func (s *Store) checkColumns(ctx context.Context) error {
+	written, err := writtenColumns()
+	if err != nil {
+		return err
+	}
+	result, err := s.conn.Query(ctx, "SELECT table, name FROM system.columns WHERE database = ?", s.database)
+	if err != nil {
+		return s.wrap("read the tables' columns", err)
+	}
+	type column struct{ table, name string }
+	have, err := scanAll(result, func(c *column, scan scanner) error { return scan(&c.table, &c.name) })
+	if err != nil {
+		return s.wrap("read the tables' columns", err)
+	}
+	var missing []string
+	for table, names := range written {
+		for _, name := range names {
+			if !slices.Contains(have, column{table, name}) {
+				missing = append(missing, table+"."+name)
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf("the schema at %s lacks the columns %s although its migrations are recorded: add them as internal/store/sql/migrations has them, or restore the database", s.address, strings.Join(missing, ", "))
 }
 
 func (s *Store) appliedMigrations(ctx context.Context) (map[uint32]bool, error) {

@@ -119,7 +119,10 @@ func readParked(path string) (parkedBatch, []byte, error) {
 	err = json.Unmarshal(line, &header)
 	switch {
 	case !found || err != nil || len(header.Slices) == 0:
-		return header, nil, fmt.Errorf("read the parked batch %s: its header is damaged (%w); move the file away to go on without its records", path, errors.Join(err))
+		if err == nil {
+			err = errors.New("it is cut short")
+		}
+		return header, nil, fmt.Errorf("read the parked batch %s: its header is damaged (%w); move the file away to go on without its records", path, err)
 	case header.Format > parkedFormat:
 		return header, nil, fmt.Errorf("read the parked batch %s: its format %d is newer than this release's %d: run the release that wrote it", path, header.Format, parkedFormat)
 	}

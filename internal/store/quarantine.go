@@ -43,10 +43,16 @@ func NewQuarantine() *Quarantine {
 		receivedAt: moment(proto.PrecisionMilli), changedAt: moment(proto.PrecisionMicro),
 	}
 	q.input = []proto.InputColumn{
-		{Name: "id", Data: q.ids}, {Name: "server", Data: q.server}, {Name: "reason", Data: q.reason},
-		{Name: "detail", Data: q.detail}, {Name: "original", Data: q.original}, {Name: "block", Data: q.text},
-		{Name: "state", Data: q.state}, {Name: "note", Data: q.note},
-		{Name: "received_at", Data: q.receivedAt}, {Name: "changed_at", Data: q.changedAt},
+		{Name: "id", Data: q.ids},
+		{Name: "server", Data: q.server},
+		{Name: "reason", Data: q.reason},
+		{Name: "detail", Data: q.detail},
+		{Name: "original", Data: q.original},
+		{Name: "block", Data: q.text},
+		{Name: "state", Data: q.state},
+		{Name: "note", Data: q.note},
+		{Name: "received_at", Data: q.receivedAt},
+		{Name: "changed_at", Data: q.changedAt},
 	}
 	return q
 }

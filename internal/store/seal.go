@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/uuid"
 
 	"github.com/soakgate/soakgate/internal/store/sql"
@@ -27,6 +29,8 @@ type Sealer struct {
 	id         uuid.UUID
 	statements []sql.Statement
 	scratch    string
+	leased     time.Time                               // until when the lease holds, zero for none
+	alone      bool                                    // no statement of a dead process of this id runs
 	took       func(statement string, d time.Duration) // for benchmarks
 }
 
@@ -71,46 +75,101 @@ ORDER BY w.slice`)
 	return slices, nil
 }
 
+// statementLimit bounds one statement of a seal, so that one whose sealer died
+// ends before the sealer's lease does.
+const statementLimit = time.Minute
+
 // Seal computes the rollup rows of one slice of arrival. A seal that is cut
-// short leaves the slice dirty, and is simply done again.
+// short leaves the slice dirty, and is simply done again. The error is
+// ErrSealing while another sealer works.
 func (s *Sealer) Seal(ctx context.Context, slice time.Time) error {
 	slice = slice.UTC().Truncate(Slice)
+	if err := s.drop(ctx); err != nil {
+		return err
+	}
 	var version time.Time
 	if err := s.store.conn.QueryRow(ctx, "SELECT now64(6, 'UTC')").Scan(&version); err != nil {
 		return s.store.wrap("read ClickHouse's clock", err)
 	}
-	values := map[string]string{
-		"Database":  s.store.database,
-		"Scratch":   s.scratch,
-		"Collector": s.id.String(),
-		"Slice":     dateTime(slice),
-		"SliceEnd":  dateTime(slice.Add(Slice)),
-		"TwinsFrom": dateTime(slice.Add(-twinHorizon)),
-		"Version":   fmt.Sprintf("toDateTime64('%s', 6, 'UTC')", version.UTC().Format("2006-01-02 15:04:05.000000")),
-	}
-	if err := s.drop(ctx); err != nil {
-		return err
-	}
-	for _, st := range s.statements {
+	values := sealValues(s.store.database, s.scratch, s.id, slice, version)
+	for i, st := range s.statements {
+		if err := s.lease(ctx); err != nil {
+			return err
+		}
 		text, err := st.Fill(values)
 		if err != nil {
 			return err
 		}
-		started := time.Now()
-		err = s.store.conn.Exec(ctx, text)
-		if s.took != nil {
-			s.took(st.Name, time.Since(started))
-		}
-		if err != nil {
+		if err := s.exec(ctx, st.Name, text); err != nil {
 			return s.store.wrap(fmt.Sprintf("seal the slice %s (%s)", slice.Format(time.RFC3339), st.Name), err)
+		}
+		if i > 0 {
+			continue
+		}
+		if empty, err := s.empty(ctx, slice); err != nil || empty {
+			return errors.Join(err, s.drop(ctx))
 		}
 	}
 	return s.drop(ctx)
 }
 
+// sealValues are what the statements of a seal take.
+func sealValues(database, scratch string, sealer uuid.UUID, slice, version time.Time) map[string]string {
+	return map[string]string{
+		"Database":   database,
+		"Scratch":    scratch,
+		"Collector":  sealer.String(),
+		"Slice":      dateTime(slice),
+		"SliceEnd":   dateTime(slice.Add(Slice)),
+		"TwinsFrom":  dateTime(slice.Add(-twinHorizon)),
+		"TwinsUntil": dateTime(slice.Add(Slice + twinHorizon)),
+		"Version":    fmt.Sprintf("toDateTime64('%s', 6, 'UTC')", version.UTC().Format("2006-01-02 15:04:05.000000")),
+	}
+}
+
+func (s *Sealer) exec(ctx context.Context, name, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, statementLimit)
+	defer cancel()
+	started := time.Now()
+	err := s.store.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"max_execution_time": int(statementLimit.Seconds()),
+		// This cache knows a condition by its text, and those of a slice have the same
+		// text at each seal while the scratch tables in them hold something else.
+		"use_query_condition_cache": 0,
+	})), text)
+	if s.took != nil {
+		s.took(name, time.Since(started))
+	}
+	return err
+}
+
+// empty tells whether a slice holds no rows: all were refused, or have expired.
+// Its rollups are left as they are, and it counts as sealed.
+func (s *Sealer) empty(ctx context.Context, slice time.Time) (bool, error) {
+	var rows uint64
+	if err := s.store.conn.QueryRow(ctx, fmt.Sprintf("SELECT count() FROM %s.records WHERE received_at >= %s AND received_at < %s",
+		s.store.database, dateTime(slice), dateTime(slice.Add(Slice)))).Scan(&rows); err != nil {
+		return false, s.store.wrap("count the rows of the slice "+slice.Format(time.RFC3339), err)
+	}
+	if rows > 0 {
+		return false, nil
+	}
+	if err := s.store.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %[1]s.slice_seals (slice, version, collector, records, calls)"+
+		" SELECT %[2]s, now64(6, 'UTC'), toUUID('%[3]s'), records, calls FROM (SELECT 0 AS records, 0 AS calls)",
+		s.store.database, dateTime(slice), s.id)); err != nil {
+		return false, s.store.wrap("seal the empty slice "+slice.Format(time.RFC3339), err)
+	}
+	return true, nil
+}
+
+// drop takes the scratch tables away, also when ctx has ended.
 func (s *Sealer) drop(ctx context.Context) error {
-	if err := s.store.conn.Exec(ctx, "DROP TABLE IF EXISTS "+s.store.database+"."+s.scratch+" SYNC"); err != nil {
-		return s.store.wrap("drop the sealer's scratch table", err)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
+	defer cancel()
+	for _, table := range []string{s.scratch, s.scratch + "_rows"} {
+		if err := s.store.conn.Exec(ctx, "DROP TABLE IF EXISTS "+s.store.database+"."+table+" SYNC"); err != nil {
+			return s.store.wrap("drop the sealer's scratch table", err)
+		}
 	}
 	return nil
 }
@@ -121,12 +180,36 @@ func (s *Sealer) SealDirty(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for i, slice := range slices {
-		if err := s.Seal(ctx, slice); err != nil {
-			return i, err
+	return s.sealAll(ctx, slices)
+}
+
+// sealAll seals slices, and lets the lease go for the next sealer.
+func (s *Sealer) sealAll(ctx context.Context, slices []time.Time) (sealed int, err error) {
+	if len(slices) == 0 {
+		return 0, nil
+	}
+	if err := s.lease(ctx); err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.drop(ctx))
+		}
+		err = errors.Join(err, s.release(ctx))
+	}()
+	// A slice that cannot be sealed holds up no other.
+	var failed []error
+	for _, slice := range slices {
+		switch err := s.Seal(ctx, slice); {
+		case err == nil:
+			sealed++
+		case ctx.Err() != nil, errors.Is(err, ErrSealing):
+			return sealed, errors.Join(append(failed, err)...)
+		default:
+			failed = append(failed, err)
 		}
 	}
-	return len(slices), nil
+	return sealed, errors.Join(failed...)
 }
 
 // dateTime is a time as a ClickHouse literal, to the second.

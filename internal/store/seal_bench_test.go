@@ -28,7 +28,7 @@ SELECT * EXCEPT (copy, i) REPLACE (
     toStartOfMinute(fromUnixTimestamp64Nano(%[2]d + %[3]d * i - 2000000000)) AS sent_minute,
     reinterpretAsUUID(sipHash128(record_id, i + %[4]d)) AS record_id,
     if(call_key IS NULL, NULL, sipHash64(call_key, copy + %[4]d)) AS call_key,
-    toUInt64(18446744073709551615 - (%[2]d + %[3]d * i)) AS arrival_rank)
+    toUInt64(18446744073709551615 - intDiv(%[2]d + %[3]d * i, 1000000)) AS arrival_rank)
 FROM (SELECT template.*, number AS copy, rowNumberInAllBlocks() AS i FROM %[1]s.template CROSS JOIN numbers(%[5]d) AS n)
 WHERE i < %[6]d`, s.database, begin.UnixNano(), step, at, n/have+1, n)))
 	}

@@ -38,13 +38,12 @@ var DefaultLimits = Limits{Rows: 100_000, Bytes: 48 << 20, Age: 4 * time.Second}
 type pace struct {
 	first, last time.Duration // between tries of a batch, doubling, give or take a half
 	parked      time.Duration // between tries of batches set aside
+	// timeout bounds one try. The outcome of an insert that runs into it is
+	// unknown, so the batch is sent again: records count once by their id.
+	timeout time.Duration
 }
 
-var writerPace = pace{first: 200 * time.Millisecond, last: 10 * time.Second, parked: 30 * time.Second}
-
-// insertTimeout bounds one try. The outcome of an insert that runs into it is
-// unknown, so the batch is sent again: records count once by their id.
-const insertTimeout = 2 * time.Minute
+var writerPace = pace{first: 200 * time.Millisecond, last: 10 * time.Second, parked: 30 * time.Second, timeout: 2 * time.Minute}
 
 // frames is the journal as the writer needs it.
 type frames interface {
@@ -361,7 +360,7 @@ func (w *Writer) send(ctx context.Context) (rejected int, err error) {
 		}
 	}
 	if len(heartbeats) > 0 {
-		ctx, cancel := context.WithTimeout(ctx, insertTimeout)
+		ctx, cancel := context.WithTimeout(ctx, w.pace.timeout)
 		defer cancel()
 		err = w.store.inserter.insert(ctx, w.store.database+".collector_heartbeats", heartbeatColumns, heartbeats)
 	}
@@ -374,7 +373,7 @@ func (w *Writer) quarantine(ctx context.Context) error {
 	if len(b.rejected) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, insertTimeout)
+	ctx, cancel := context.WithTimeout(ctx, w.pace.timeout)
 	defer cancel()
 	if err := w.store.inserter.insert(ctx, w.store.database+".rejected_records", rejectedBlockColumns, b.rejected); err != nil {
 		return err
@@ -386,7 +385,7 @@ func (w *Writer) quarantine(ctx context.Context) error {
 // insert brings records in and marks their slices: only when the rows are there
 // can a seal find them.
 func (w *Writer) insert(ctx context.Context, blocks []byte, journalID uuid.UUID, slices []time.Time) (rejected int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, insertTimeout)
+	ctx, cancel := context.WithTimeout(ctx, w.pace.timeout)
 	defer cancel()
 	if rejected, err = w.store.insertOrReject(ctx, blocks); err != nil {
 		return rejected, err

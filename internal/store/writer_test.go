@@ -85,9 +85,13 @@ func frame(f *feed, arrival time.Time, tools ...string) journal.Frame {
 		observations[i] = event(classify.EventToolCall, "", arrival.Add(-time.Second), 0)
 		observations[i].Tool = tool
 	}
+	return frameOf(f, arrival, f.block(arrival, observations...), len(tools))
+}
+
+func frameOf(f *feed, arrival time.Time, block []byte, rows int) journal.Frame {
 	return journal.Frame{
 		Journal: journal.ID(f.journal), Arrival: arrival, Kind: KindRecords,
-		Rows: uint32(len(tools)), Payload: f.block(arrival, observations...),
+		Rows: uint32(rows), Payload: block,
 	}
 }
 
@@ -111,7 +115,6 @@ func runWriter(t *testing.T, w *Writer, q *queue) {
 
 func runWriterUntil(t *testing.T, w *Writer, done func() bool) {
 	t.Helper()
-	w.pace = pace{first: time.Millisecond, last: 5 * time.Millisecond, parked: time.Millisecond}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -127,6 +130,7 @@ func newWriter(t *testing.T, s *Store, q *queue, o WriterOptions) *Writer {
 	}
 	w, err := NewWriter(s, q, o)
 	require.NoError(t, err)
+	w.pace = pace{first: time.Millisecond, last: 5 * time.Millisecond, parked: time.Millisecond, timeout: 10 * time.Second}
 	return w
 }
 
@@ -160,6 +164,23 @@ func TestWriterIsExactThroughFaults(t *testing.T) {
 				cut(w)
 			}
 		}},
+		{"reply delayed past the timeout", func(n int64, w http.ResponseWriter, r *http.Request, onward http.Handler) {
+			kept := httptest.NewRecorder()
+			onward.ServeHTTP(kept, r)
+			if n%4 == 1 {
+				<-r.Context().Done()
+				return
+			}
+			w.WriteHeader(kept.Code)
+		}},
+		{"half open: taken, and never answered", func(n int64, w http.ResponseWriter, r *http.Request, onward http.Handler) {
+			if n%4 == 1 {
+				_, _ = io.Copy(io.Discard, r.Body)
+				<-r.Context().Done()
+				return
+			}
+			onward.ServeHTTP(w, r)
+		}},
 		{"too many parts", func(n int64, w http.ResponseWriter, r *http.Request, onward http.Handler) {
 			if n%2 == 1 {
 				w.Header().Set("X-ClickHouse-Exception-Code", "252")
@@ -182,6 +203,9 @@ func TestWriterIsExactThroughFaults(t *testing.T) {
 				Failed:   func(error, time.Duration) { failures++ },
 				Inserted: func(rows, _ int, _ time.Duration) { inserted += rows },
 			})
+			if strings.HasPrefix(tt.name, "reply delayed") || strings.HasPrefix(tt.name, "half open") {
+				w.pace.timeout = 300 * time.Millisecond
+			}
 			want := 0
 			for i := range 20 {
 				tools := make([]string, 1+i%7)

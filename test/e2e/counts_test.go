@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -101,9 +102,7 @@ func compare(t *testing.T, c *collector, tally fleet.Tally) {
 		events[r["event"].(string)] = int64(r["n"].(float64))
 	}
 	want := map[string]int64{}
-	for event, n := range tally.Events {
-		want[event] = n
-	}
+	maps.Copy(want, tally.Events)
 	want[""] -= tally.Ignored
 	assert.Equal(t, nonZero(want), nonZero(events), "records by event name")
 

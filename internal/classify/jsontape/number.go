@@ -57,10 +57,27 @@ func skipDigits(text []byte, at int) int {
 }
 
 // parseFloat is the nearest double of a number, and false when there is none.
-// A number too small for a double is 0, which is finite.
+// A number too small for a double is 0, which is finite; a negative one is the
+// double next to 0, since its sign is what a minimum asks for (R96).
 func parseFloat(b []byte) (float64, bool) {
 	f, err := strconv.ParseFloat(string(b), 64)
+	if f == 0 && b[0] == '-' && !isZero(b[1:]) {
+		return -math.SmallestNonzeroFloat64, true
+	}
 	return f, err == nil || !math.IsInf(f, 0)
+}
+
+// isZero tells whether a number without its sign is 0 as it is written.
+func isZero(b []byte) bool {
+	for _, c := range b {
+		switch {
+		case c >= '1' && c <= '9':
+			return false
+		case c == 'e' || c == 'E':
+			return true
+		}
+	}
+	return true
 }
 
 // Float is the value of number node i, and false when it is out of range.

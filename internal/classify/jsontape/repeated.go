@@ -106,13 +106,15 @@ func (t *Tape) hashed(i uint32, count uint32) {
 	}
 }
 
-// keyBytes is the decoded name of member j, in buf when it needs decoding.
+// keyBytes is the decoded name of member j, in buf when it needs decoding. What
+// is not Unicode stays as it is in it, so that two such names are one only when
+// they were sent as one.
 func (t *Tape) keyBytes(j uint32, buf *[]byte) []byte {
 	n := &t.Nodes[j]
 	raw := t.Text[n.KeyStart:n.KeyEnd]
 	if !n.Has(KeyEscaped | NotUnicode) {
 		return raw
 	}
-	*buf = appendDecoded((*buf)[:0], raw)
+	*buf = appendDecoded((*buf)[:0], raw, true)
 	return *buf
 }

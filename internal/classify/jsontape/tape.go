@@ -148,7 +148,7 @@ func (t *Tape) Key(j uint32) string {
 	if !n.Has(KeyEscaped | NotUnicode) {
 		return string(raw)
 	}
-	return string(appendDecoded(nil, raw))
+	return string(appendDecoded(nil, raw, false))
 }
 
 // Text of a string node without its quotes, undecoded. See Plain.
@@ -181,7 +181,7 @@ func (t *Tape) String(i uint32) string {
 	if plain {
 		return string(raw)
 	}
-	return string(appendDecoded(nil, raw))
+	return string(appendDecoded(nil, raw, false))
 }
 
 // AppendString is String, appended to dst.
@@ -190,7 +190,7 @@ func (t *Tape) AppendString(dst []byte, i uint32) []byte {
 	if plain {
 		return append(dst, raw...)
 	}
-	return appendDecoded(dst, raw)
+	return appendDecoded(dst, raw, false)
 }
 
 // Pointer is the JSON Pointer (RFC 6901) of node i within root.

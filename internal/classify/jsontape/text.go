@@ -133,14 +133,19 @@ func hex4(b []byte) (rune, bool) {
 // plainEscapes maps the letter of a two-byte escape to what it stands for.
 var plainEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// appendDecoded decodes the inside of a string that scanString accepted.
-func appendDecoded(dst, raw []byte) []byte {
+// appendDecoded decodes the inside of a string that scanString accepted. What is
+// not Unicode becomes U+FFFD or, when faithful, stays what it was: a byte
+// itself, and a lone surrogate the three bytes that UTF-8 would have for it.
+func appendDecoded(dst, raw []byte, faithful bool) []byte {
 	for len(raw) > 0 {
 		c := raw[0]
 		switch {
 		case c == '\\':
 			n, lone := escapeLen(raw)
 			switch {
+			case lone && faithful:
+				r, _ := hex4(raw[2:])
+				dst = append(dst, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
 			case lone:
 				dst = utf8.AppendRune(dst, utf8.RuneError)
 			case n == 2:
@@ -160,7 +165,11 @@ func appendDecoded(dst, raw []byte) []byte {
 			raw = raw[n:]
 		default:
 			r, n := utf8.DecodeRune(raw)
-			dst = utf8.AppendRune(dst, r)
+			if faithful {
+				dst = append(dst, raw[:n]...)
+			} else {
+				dst = utf8.AppendRune(dst, r)
+			}
 			raw = raw[n:]
 		}
 	}

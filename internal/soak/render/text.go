@@ -93,7 +93,7 @@ func (t *textWriter) gate(g soak.Gate) {
 		t.line("          observed  %s", clean(g.Observed))
 		t.line("          required  %s", clean(g.Required))
 	}
-	if m := Measure(g); m != "" {
+	if m := Measure(g); m != "" && g.Measure.High != nil {
 		t.line("          measure   %s", clean(m))
 	}
 	if g.Needs != "" {

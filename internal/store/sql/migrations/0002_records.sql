@@ -1,16 +1,17 @@
 -- One row a record. The earliest arrival of a record id survives: merges keep
 -- the row with the greatest arrival_rank. The sorting key has only what the
 -- record id fixes, so that every delivery of a record has the same key.
--- Read with FINAL, or through records_unique.
-CREATE TABLE IF NOT EXISTS {{.Database}}.records
+-- Read with FINAL, or through records_unique. What only tells where a record came
+-- from expires with its payload; what rollups are sealed from stays.
+CREATE TABLE IF NOT EXISTS {{.Database}}.records{{.Local}}{{.OnCluster}}
 (
-    observed_at        DateTime64(9, 'UTC')          CODEC(Delta, ZSTD(1)),
-    received_at        DateTime64(3, 'UTC')          CODEC(Delta, ZSTD(1)),
+    observed_at        DateTime64(9, 'UTC')          CODEC(T64, ZSTD(1)),
+    received_at        DateTime64(3, 'UTC')          CODEC(T64, ZSTD(1)),
     sent_minute        DateTime('UTC')               CODEC(Delta, ZSTD(1)),
     record_id          UUID                          CODEC(NONE),
     journal_id         UUID                          CODEC(ZSTD(1)),
-    seq                UInt64                        CODEC(Delta, ZSTD(1)),
-    arrival_rank       UInt64                        CODEC(Delta, ZSTD(1)),
+    seq                UInt64                        CODEC(T64, ZSTD(1)),
+    arrival_rank       UInt64                        CODEC(T64, ZSTD(1)),
     call_key           Nullable(UInt64)              CODEC(ZSTD(1)),
     replay_id          LowCardinality(String),
     event              LowCardinality(String),
@@ -28,8 +29,8 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.records
     carrier            LowCardinality(String),
     shape              LowCardinality(String),
     tool               LowCardinality(String),
-    session_id         String                        CODEC(ZSTD(1)),
-    request_id         String                        CODEC(ZSTD(1)),
+    session_id         String                        CODEC(ZSTD(1)) TTL toDateTime(received_at) + INTERVAL {{.PayloadDays}} DAY,
+    request_id         String                        CODEC(ZSTD(1)) TTL toDateTime(received_at) + INTERVAL {{.PayloadDays}} DAY,
     is_call            Bool,
     outcome            LowCardinality(String),
     error_type         LowCardinality(String),
@@ -72,18 +73,18 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.records
     normalized_bytes   Nullable(UInt32)              CODEC(ZSTD(1)),
     response_bytes     Nullable(UInt64)              CODEC(ZSTD(1)),
     time_source        Enum8('event' = 0, 'observed' = 1, 'arrival' = 2),
-    sent_time          String                        CODEC(ZSTD(1)),
+    sent_time          String                        CODEC(ZSTD(1)) TTL toDateTime(received_at) + INTERVAL {{.PayloadDays}} DAY,
     sampling_weight    UInt64                        CODEC(ZSTD(1)),
     payload            String                        CODEC(ZSTD(3)) TTL toDateTime(received_at) + INTERVAL {{.PayloadDays}} DAY,
-    trace_id           String                        CODEC(ZSTD(1)),
-    span_id            String                        CODEC(ZSTD(1)),
-    parent_span_id     String                        CODEC(ZSTD(1)),
-    attributes         Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    trace_id           String                        CODEC(ZSTD(1)) TTL toDateTime(received_at) + INTERVAL {{.PayloadDays}} DAY,
+    span_id            String                        CODEC(ZSTD(1)) TTL toDateTime(received_at) + INTERVAL {{.PayloadDays}} DAY,
+    parent_span_id     String                        CODEC(ZSTD(1)) TTL toDateTime(received_at) + INTERVAL {{.PayloadDays}} DAY,
+    attributes         Map(LowCardinality(String), String) CODEC(ZSTD(1)) TTL toDateTime(received_at) + INTERVAL {{.PayloadDays}} DAY,
 
     INDEX by_arrival  received_at TYPE minmax GRANULARITY 1,
     INDEX by_observed observed_at TYPE minmax GRANULARITY 1
 )
-ENGINE = ReplacingMergeTree(arrival_rank)
+ENGINE = {{.Replicated}}ReplacingMergeTree(arrival_rank)
 PARTITION BY toDate(received_at)
 ORDER BY (server, sent_minute, record_id)
 TTL toDateTime(received_at) + INTERVAL {{.RecordsDays}} DAY

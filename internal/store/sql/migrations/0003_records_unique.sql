@@ -1,3 +1,3 @@
 -- The records, each once.
-CREATE VIEW IF NOT EXISTS {{.Database}}.records_unique AS
+CREATE VIEW IF NOT EXISTS {{.Database}}.records_unique{{.OnCluster}} AS
 SELECT * FROM {{.Database}}.records FINAL

@@ -1,5 +1,5 @@
 -- The last seal of each slice: when it began to read, and what it counted.
-CREATE TABLE IF NOT EXISTS {{.Database}}.slice_seals
+CREATE TABLE IF NOT EXISTS {{.Database}}.slice_seals{{.Local}}{{.OnCluster}}
 (
     slice     DateTime('UTC'),
     version   DateTime64(6, 'UTC'),
@@ -7,7 +7,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.slice_seals
     records   UInt64,
     calls     UInt64
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = {{.Replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(slice)
 ORDER BY slice
 TTL slice + INTERVAL {{.RollupDays}} DAY

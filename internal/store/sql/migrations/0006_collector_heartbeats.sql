@@ -1,7 +1,7 @@
 -- The newest heartbeat of each collector and minute. It comes through the
 -- collector's journal, so a stored heartbeat proves that all the collector took
 -- before inserted_through is stored.
-CREATE TABLE IF NOT EXISTS {{.Database}}.collector_heartbeats
+CREATE TABLE IF NOT EXISTS {{.Database}}.collector_heartbeats{{.Local}}{{.OnCluster}}
 (
     journal_id         UUID,
     collector          LowCardinality(String),
@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.collector_heartbeats
     ignored_records    UInt64,
     retired            Bool
 )
-ENGINE = ReplacingMergeTree(at)
+ENGINE = {{.Replicated}}ReplacingMergeTree(at)
 PARTITION BY toYYYYMM(minute)
 ORDER BY (journal_id, minute)
 TTL minute + INTERVAL {{.RollupDays}} DAY

@@ -1,6 +1,6 @@
 -- Failed calls: envelopes, agent errors, opaque and unreadable error texts.
 -- Sealed from records: read with sum(...) and FINAL, or through errors_by_minute_unique.
-CREATE TABLE IF NOT EXISTS {{.Database}}.errors_by_minute
+CREATE TABLE IF NOT EXISTS {{.Database}}.errors_by_minute{{.Local}}{{.OnCluster}}
 (
     minute            DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
     arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.errors_by_minute
     weighted_errors   UInt64 CODEC(T64, ZSTD(1)),
     version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = {{.Replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(arrived)
 ORDER BY (server, environment, minute, arrived, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, tool, shape, error_kind, error_code, legacy_error_kind, http_status, retryable, valid, off_taxonomy, opaque)
 TTL arrived + INTERVAL {{.RollupDays}} DAY

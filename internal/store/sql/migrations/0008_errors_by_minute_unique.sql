@@ -1,3 +1,3 @@
 -- errors_by_minute, each key once.
-CREATE VIEW IF NOT EXISTS {{.Database}}.errors_by_minute_unique AS
+CREATE VIEW IF NOT EXISTS {{.Database}}.errors_by_minute_unique{{.OnCluster}} AS
 SELECT * FROM {{.Database}}.errors_by_minute FINAL

@@ -1,6 +1,6 @@
 -- Normalization events, and the calls that carried them, by kind.
 -- Sealed from records: read with sum(...) and FINAL, or through normalizations_by_minute_unique.
-CREATE TABLE IF NOT EXISTS {{.Database}}.normalizations_by_minute
+CREATE TABLE IF NOT EXISTS {{.Database}}.normalizations_by_minute{{.Local}}{{.OnCluster}}
 (
     minute            DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
     arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.normalizations_by_minute
     calls             UInt64 CODEC(T64, ZSTD(1)),
     version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = {{.Replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(arrived)
 ORDER BY (server, environment, minute, arrived, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, tool, kind, valid)
 TTL arrived + INTERVAL {{.RollupDays}} DAY

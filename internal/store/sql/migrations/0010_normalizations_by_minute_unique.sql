@@ -1,3 +1,3 @@
 -- normalizations_by_minute, each key once.
-CREATE VIEW IF NOT EXISTS {{.Database}}.normalizations_by_minute_unique AS
+CREATE VIEW IF NOT EXISTS {{.Database}}.normalizations_by_minute_unique{{.OnCluster}} AS
 SELECT * FROM {{.Database}}.normalizations_by_minute FINAL

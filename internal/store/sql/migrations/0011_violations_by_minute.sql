@@ -1,6 +1,6 @@
 -- Broken rules, unreadable texts included. The path has no array indices.
 -- Sealed from records: read with sum(...) and FINAL, or through violations_by_minute_unique.
-CREATE TABLE IF NOT EXISTS {{.Database}}.violations_by_minute
+CREATE TABLE IF NOT EXISTS {{.Database}}.violations_by_minute{{.Local}}{{.OnCluster}}
 (
     minute            DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
     arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.violations_by_minute
     records           UInt64 CODEC(T64, ZSTD(1)),
     version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = {{.Replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(arrived)
 ORDER BY (server, environment, minute, arrived, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, rule, path)
 TTL arrived + INTERVAL {{.RollupDays}} DAY

@@ -1,6 +1,6 @@
 -- Rows of _meta.warnings by kind.
 -- Sealed from records: read with sum(...) and FINAL, or through warnings_by_minute_unique.
-CREATE TABLE IF NOT EXISTS {{.Database}}.warnings_by_minute
+CREATE TABLE IF NOT EXISTS {{.Database}}.warnings_by_minute{{.Local}}{{.OnCluster}}
 (
     minute            DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
     arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.warnings_by_minute
     records           UInt64 CODEC(T64, ZSTD(1)),
     version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = {{.Replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(arrived)
 ORDER BY (server, environment, minute, arrived, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, kind)
 TTL arrived + INTERVAL {{.RollupDays}} DAY

@@ -1,3 +1,3 @@
 -- warnings_by_minute, each key once.
-CREATE VIEW IF NOT EXISTS {{.Database}}.warnings_by_minute_unique AS
+CREATE VIEW IF NOT EXISTS {{.Database}}.warnings_by_minute_unique{{.OnCluster}} AS
 SELECT * FROM {{.Database}}.warnings_by_minute FINAL

@@ -1,6 +1,6 @@
 -- What upstream said of its limits. Least remaining is NULL where no number was sent.
 -- Sealed from records: read with sum(...) and FINAL, or through rate_limits_by_minute_unique.
-CREATE TABLE IF NOT EXISTS {{.Database}}.rate_limits_by_minute
+CREATE TABLE IF NOT EXISTS {{.Database}}.rate_limits_by_minute{{.Local}}{{.OnCluster}}
 (
     minute            DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
     arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.rate_limits_by_minute
     retry_after_ms_max UInt64 CODEC(T64, ZSTD(1)),
     version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = {{.Replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(arrived)
 ORDER BY (server, environment, minute, arrived, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, tool)
 TTL arrived + INTERVAL {{.RollupDays}} DAY

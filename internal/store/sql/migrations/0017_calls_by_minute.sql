@@ -1,6 +1,6 @@
 -- Tool calls, each once, by outcome and by whose mistake a failure was.
 -- Sealed from records: read with sum(...) and FINAL, or through calls_by_minute_unique.
-CREATE TABLE IF NOT EXISTS {{.Database}}.calls_by_minute
+CREATE TABLE IF NOT EXISTS {{.Database}}.calls_by_minute{{.Local}}{{.OnCluster}}
 (
     minute            DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
     arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.calls_by_minute
     duration_count    UInt64 CODEC(T64, ZSTD(1)),
     version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = {{.Replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(arrived)
 ORDER BY (server, environment, minute, arrived, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, tool, outcome, mistake)
 TTL arrived + INTERVAL {{.RollupDays}} DAY

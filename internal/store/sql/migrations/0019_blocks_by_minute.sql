@@ -1,6 +1,6 @@
 -- Answers that carry normalized under _meta (blocks, D6), and the exact histogram of their size in bytes (D10).
 -- Sealed from records: read with sum(...) and FINAL, or through blocks_by_minute_unique.
-CREATE TABLE IF NOT EXISTS {{.Database}}.blocks_by_minute
+CREATE TABLE IF NOT EXISTS {{.Database}}.blocks_by_minute{{.Local}}{{.OnCluster}}
 (
     minute            DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
     arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.blocks_by_minute
     response_bytes_sum UInt64 CODEC(T64, ZSTD(1)),
     version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = {{.Replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(arrived)
 ORDER BY (server, environment, minute, arrived, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, tool)
 TTL arrived + INTERVAL {{.RollupDays}} DAY

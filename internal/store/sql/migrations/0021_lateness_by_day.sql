@@ -1,6 +1,6 @@
 -- How late records came, by instance and day of arrival: what tells a queue
 -- that drains from a clock that is wrong (D15). Replayed records are left out.
-CREATE TABLE IF NOT EXISTS {{.Database}}.lateness_by_day
+CREATE TABLE IF NOT EXISTS {{.Database}}.lateness_by_day{{.Local}}{{.OnCluster}}
 (
     arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
     server            LowCardinality(String),
@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.lateness_by_day
     greatest_ms       Int64                   CODEC(T64, ZSTD(1)),
     version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version)
+ENGINE = {{.Replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(arrived)
 ORDER BY (server, environment, arrived, deployment, instance, replay_id)
 TTL arrived + INTERVAL {{.RollupDays}} DAY

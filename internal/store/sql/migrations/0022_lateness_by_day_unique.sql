@@ -1,5 +1,5 @@
 -- Lateness by instance and day of arrival, from the sealed slices.
-CREATE VIEW IF NOT EXISTS {{.Database}}.lateness_by_day_unique AS
+CREATE VIEW IF NOT EXISTS {{.Database}}.lateness_by_day_unique{{.OnCluster}} AS
 SELECT
     toStartOfDay(arrived) AS day, server, environment, deployment, instance, replay_id,
     sum(l.records) AS records, sum(l.late) AS late, sum(l.ahead) AS ahead,

@@ -1,6 +1,6 @@
 -- Complaints of agents' users: one row an event (open, resolve, reopen), with
 -- when it took effect (at) and when it was entered (recorded_at).
-CREATE TABLE IF NOT EXISTS {{.Database}}.complaints
+CREATE TABLE IF NOT EXISTS {{.Database}}.complaints{{.Local}}{{.OnCluster}}
 (
     id          String,
     server      LowCardinality(String),
@@ -14,6 +14,6 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.complaints
     at          DateTime64(3, 'UTC'),
     recorded_at DateTime64(3, 'UTC')
 )
-ENGINE = MergeTree
+ENGINE = {{.Replicated}}MergeTree
 ORDER BY (server, id, recorded_at)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1

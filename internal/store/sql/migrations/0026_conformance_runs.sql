@@ -1,6 +1,6 @@
 -- Runs of the contract's conformance suite. items maps item number to pass,
 -- fail or not_tested.
-CREATE TABLE IF NOT EXISTS {{.Database}}.conformance_runs
+CREATE TABLE IF NOT EXISTS {{.Database}}.conformance_runs{{.Local}}{{.OnCluster}}
 (
     server        LowCardinality(String),
     version       String,
@@ -14,6 +14,6 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.conformance_runs
     at            DateTime64(3, 'UTC'),
     recorded_at   DateTime64(3, 'UTC')
 )
-ENGINE = ReplacingMergeTree
+ENGINE = {{.Replicated}}ReplacingMergeTree
 ORDER BY (server, version, at, suite_version, source)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1

@@ -1,5 +1,5 @@
 -- What servers declare of themselves: taxonomy and default of the option.
-CREATE TABLE IF NOT EXISTS {{.Database}}.capabilities
+CREATE TABLE IF NOT EXISTS {{.Database}}.capabilities{{.Local}}{{.OnCluster}}
 (
     server           LowCardinality(String),
     version          String,
@@ -12,6 +12,6 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.capabilities
     at               DateTime64(3, 'UTC'),
     recorded_at      DateTime64(3, 'UTC')
 )
-ENGINE = ReplacingMergeTree
+ENGINE = {{.Replicated}}ReplacingMergeTree
 ORDER BY (server, version, deployment, environment, at)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1

@@ -1,6 +1,6 @@
 -- Records that the store or the policy refused, each with its original text, and
 -- as the Native block of one row, in base64, that `collector rejected replay` inserts.
-CREATE TABLE IF NOT EXISTS {{.Database}}.rejected_records
+CREATE TABLE IF NOT EXISTS {{.Database}}.rejected_records{{.Local}}{{.OnCluster}}
 (
     id          UUID,
     server      LowCardinality(String),
@@ -13,6 +13,6 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.rejected_records
     received_at DateTime64(3, 'UTC'),
     changed_at  DateTime64(6, 'UTC')
 )
-ENGINE = ReplacingMergeTree(changed_at)
+ENGINE = {{.Replicated}}ReplacingMergeTree(changed_at)
 ORDER BY id
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1

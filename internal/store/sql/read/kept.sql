@@ -2,6 +2,6 @@
 SELECT
     (SELECT toInt64(toUnixTimestamp(min(minute)) / 60) FROM {{.Database}}.calls_by_minute WHERE calls > 0) AS oldest,
     (SELECT toBool(now() > min(applied_at) + toIntervalDay(toUInt32OrDefault(
-        (SELECT extract(create_table_query, 'TTL arrived \\+ toIntervalDay\\((\\d+)\\)')
-         FROM system.tables WHERE database = '{{.Database}}' AND name = 'calls_by_minute'), toUInt32(0))))
+        (SELECT max(extract(create_table_query, 'TTL arrived \\+ toIntervalDay\\((\\d+)\\)'))
+         FROM system.tables WHERE database = '{{.Database}}' AND name IN ('calls_by_minute', 'calls_by_minute_local')), toUInt32(0))))
      FROM {{.Database}}.schema_migrations) AS expired

@@ -15,6 +15,6 @@ FROM
     SELECT minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, shape, error_kind, error_code, legacy_error_kind, http_status, retryable, valid, off_taxonomy, opaque,
         toUInt64(0) AS errors, toUInt64(0) AS unreadable, toUInt64(0) AS cut, toUInt64(0) AS weighted_errors
     FROM {{.Database}}.errors_by_minute
-    WHERE arrived = {{.Slice}}
+    WHERE arrived = {{.Slice}} AND (SELECT count() FROM {{.Database}}.{{.Scratch}}_rows) > 0
 ) AS s
 GROUP BY minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, shape, error_kind, error_code, legacy_error_kind, http_status, retryable, valid, off_taxonomy, opaque

@@ -16,6 +16,6 @@ FROM
     SELECT minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, kind, valid,
         toUInt64(0) AS events, toUInt64(0) AS calls
     FROM {{.Database}}.normalizations_by_minute
-    WHERE arrived = {{.Slice}}
+    WHERE arrived = {{.Slice}} AND (SELECT count() FROM {{.Database}}.{{.Scratch}}_rows) > 0
 ) AS s
 GROUP BY minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, kind, valid

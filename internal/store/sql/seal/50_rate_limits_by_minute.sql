@@ -17,6 +17,6 @@ FROM
     SELECT minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool,
         toUInt64(0) AS records, CAST(NULL, 'Nullable(Float64)') AS least_remaining, toUInt64(0) AS at_zero, toUInt64(0) AS retry_after_count, toUInt64(0) AS retry_after_ms_sum, toUInt64(0) AS retry_after_ms_max
     FROM {{.Database}}.rate_limits_by_minute
-    WHERE arrived = {{.Slice}}
+    WHERE arrived = {{.Slice}} AND (SELECT count() FROM {{.Database}}.{{.Scratch}}_rows) > 0
 ) AS s
 GROUP BY minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool

@@ -16,6 +16,6 @@ FROM
     SELECT minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, outcome, mistake,
         toUInt64(0) AS calls, toUInt64(0) AS weighted_calls, toUInt64(0) AS duration_ns_sum, toUInt64(0) AS duration_count
     FROM {{.Database}}.calls_by_minute
-    WHERE arrived = {{.Slice}}
+    WHERE arrived = {{.Slice}} AND (SELECT count() FROM {{.Database}}.{{.Scratch}}_rows) > 0
 ) AS s
 GROUP BY minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, outcome, mistake

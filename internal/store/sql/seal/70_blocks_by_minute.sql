@@ -19,6 +19,6 @@ FROM
     SELECT minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool,
         toUInt64(0) AS blocks, toUInt64(0) AS envelope_blocks, toUInt64(0) AS weighted_blocks, toUInt64(0) AS malformed, CAST(map(), 'Map(UInt32, UInt64)') AS sizes, toUInt64(0) AS bytes_sum, toUInt64(0) AS known_size_blocks, toUInt64(0) AS known_bytes_sum, toUInt64(0) AS response_bytes_sum
     FROM {{.Database}}.blocks_by_minute
-    WHERE arrived = {{.Slice}}
+    WHERE arrived = {{.Slice}} AND (SELECT count() FROM {{.Database}}.{{.Scratch}}_rows) > 0
 ) AS s
 GROUP BY minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool

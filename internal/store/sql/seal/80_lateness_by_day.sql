@@ -13,6 +13,6 @@ FROM
     SELECT arrived, server, environment, deployment, instance, replay_id,
         toUInt64(0) AS records, toUInt64(0) AS late, toUInt64(0) AS ahead, toInt64(0) AS ms
     FROM {{.Database}}.lateness_by_day
-    WHERE arrived = {{.Slice}}
+    WHERE arrived = {{.Slice}} AND (SELECT count() FROM {{.Database}}.{{.Scratch}}_rows) > 0
 ) AS s
 GROUP BY arrived, server, environment, deployment, instance, replay_id

@@ -4,17 +4,12 @@
 -- the first record that knows them; an earlier slice's twin has counted already.
 CREATE TABLE {{.Database}}.{{.Scratch}} ENGINE = Memory AS
 WITH
-    slice_rows AS (
-        SELECT *
-        FROM {{.Database}}.records
-        WHERE received_at >= {{.Slice}} AND received_at < {{.SliceEnd}}
-    ),
     known AS (
         SELECT record_id
         FROM {{.Database}}.records
         WHERE received_at < {{.Slice}}
-          AND (server, sent_minute) IN (SELECT DISTINCT server, sent_minute FROM slice_rows)
-          AND record_id IN (SELECT record_id FROM slice_rows)
+          AND (server, sent_minute) IN (SELECT server, sent_minute FROM {{.Database}}.{{.Scratch}}_rows)
+          AND record_id IN (SELECT record_id FROM {{.Database}}.{{.Scratch}}_rows)
     ),
     earlier AS (
         SELECT assumeNotNull(call_key) AS earlier_key, 1 AS earlier_call,
@@ -22,7 +17,7 @@ WITH
                max(meta_bytes > 0) AS earlier_meta
         FROM {{.Database}}.records
         WHERE received_at < {{.Slice}} AND received_at >= {{.TwinsFrom}} AND is_call
-          AND call_key IN (SELECT call_key FROM slice_rows WHERE call_key IS NOT NULL)
+          AND call_key IN (SELECT call_key FROM {{.Database}}.{{.Scratch}}_rows WHERE call_key IS NOT NULL)
         GROUP BY call_key
     )
 SELECT
@@ -34,8 +29,7 @@ SELECT
     remaining, retry_after_seconds,
     limit_per_second IS NOT NULL OR limit_per_second_text IS NOT NULL OR remaining IS NOT NULL
         OR remaining_text IS NOT NULL OR reset_at_text IS NOT NULL AS has_rate_limit,
-    event, if(event IN ('mcp.capabilities', 'mcp.conformance'), payload, '') AS declaration,
-    if(event = 'mcp.conformance', attributes, map()) AS declared_of, observed_at, received_at,
+    event, sent_minute, record_id,
     normalized.kind AS normalized_kinds,
     warnings.kind AS warning_kinds,
     violations.rule AS violation_rules,
@@ -47,22 +41,25 @@ SELECT
     is_call,
     multiIf(shape = 'mcp_envelope_v1' AND valid, 5, shape IN ('mcp_envelope_v1', 'agent_error'), 4,
         NOT recognized AND notEmpty(violations.rule), 3, opaque, 2, 0) AS error_rank,
-    if(call_key IS NULL, (toString(record_id), 0), ('', assumeNotNull(call_key))) AS call_id,
-    row_number() OVER (PARTITION BY call_id ORDER BY is_call DESC, received_at, journal_id, seq) = 1
-        AND is_call AND NOT ifNull(earlier_call, 0) AS call_first,
-    row_number() OVER (PARTITION BY call_id ORDER BY error_rank DESC, received_at, journal_id, seq) = 1
-        AND error_rank > 0 AND NOT ifNull(earlier_error, 0) AS error_first,
-    row_number() OVER (PARTITION BY call_id ORDER BY meta_bytes > 0 DESC, received_at, journal_id, seq) = 1
-        AND meta_bytes > 0 AND NOT ifNull(earlier_meta, 0) AS meta_first,
-    max(outcome = 'error') OVER (PARTITION BY call_id) AS call_failed,
+    if(call_key IS NULL, (toUInt128(record_id), 0), (toUInt128(0), assumeNotNull(call_key))) AS call_id,
+    (received_at, journal_id, seq) AS place,
+    is_call AND NOT ifNull(earlier_call, 0)
+        AND (NOT is_call, place) = min((NOT is_call, place)) OVER calls AS call_first,
+    error_rank > 0 AND NOT ifNull(earlier_error, 0)
+        AND (5 - error_rank, place) = min((5 - error_rank, place)) OVER calls AS error_first,
+    meta_bytes > 0 AND NOT ifNull(earlier_meta, 0)
+        AND (meta_bytes = 0, place) = min((meta_bytes = 0, place)) OVER calls AS meta_first,
+    max(outcome = 'error') OVER calls AS call_failed,
     error_first OR meta_first OR (call_first AND error_rank = 0 AND meta_bytes = 0) AS findings_first
 FROM
 (
-    SELECT *
-    FROM slice_rows
-    WHERE record_id NOT IN (SELECT record_id FROM known)
+    SELECT * EXCEPT (payload, attributes)
+    FROM {{.Database}}.records
+    WHERE received_at >= {{.Slice}} AND received_at < {{.SliceEnd}} AND record_id NOT IN (SELECT record_id FROM known)
+      AND (SELECT count() FROM {{.Database}}.{{.Scratch}}_rows) > 0
     ORDER BY received_at, journal_id, seq
     LIMIT 1 BY record_id
 ) AS firsts
 LEFT JOIN earlier ON firsts.call_key = earlier.earlier_key
+WINDOW calls AS (PARTITION BY call_id)
 SETTINGS join_use_nulls = 1, allow_suspicious_low_cardinality_types = 1

@@ -1,0 +1,33 @@
+package store
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/soakgate/soakgate/internal/classify"
+)
+
+// TestSchemaDocument runs every query of docs/schema.md, and wants a section for
+// every table.
+func TestSchemaDocument(t *testing.T) {
+	text, err := os.ReadFile("../../docs/schema.md")
+	require.NoError(t, err)
+	s := testStore(t)
+	f := newFeed(t, s)
+	f.send(at(10, 0, 0), failureOf(1), event(classify.EventResponseMeta, normalized, at(10, 0, 0), 2))
+	seal(t, s)
+	queries := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	require.NotEmpty(t, queries)
+	for _, q := range queries {
+		ask(t, s, strings.ReplaceAll(q[1], "soakgate.", "DB."))
+	}
+	assert.Empty(t, ask(t, s, strings.ReplaceAll(queries[len(queries)-3][1], "soakgate.", "DB.")), "the books of the example balance")
+	for _, row := range ask(t, s, "SELECT name FROM system.tables WHERE database || '.' = 'DB.' AND engine != 'View'") {
+		assert.Contains(t, string(text), "\n### `"+row["name"].(string)+"`\n")
+	}
+}
