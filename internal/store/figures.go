@@ -103,7 +103,7 @@ func boundsOf(database string, p policy.Policy, asOf soak.AsOf, normalizationKin
 		"Database":           database,
 		"From":               at(t.Add(-p.LookBack)),
 		"T":                  at(t),
-		"AsOf":               fmt.Sprintf("toDateTime64('%s', 3, 'UTC')", asOf.At.UTC().Format("2006-01-02 15:04:05.000")),
+		"AsOf":               dateTimeMilli(asOf.At),
 		"Arrived":            arrived,
 		"Window":             window,
 		"Live":               at(t.Add(-p.CandidateWindow)),

@@ -106,7 +106,7 @@ func (s *Sealer) Seal(ctx context.Context, slice time.Time) error {
 		if i > 0 {
 			continue
 		}
-		if empty, err := s.empty(ctx, slice); err != nil || empty {
+		if empty, err := s.empty(ctx, slice, values["Version"]); err != nil || empty {
 			return errors.Join(err, s.drop(ctx))
 		}
 	}
@@ -120,9 +120,10 @@ func sealValues(database, scratch string, sealer uuid.UUID, slice, version time.
 		"Scratch":    scratch,
 		"Collector":  sealer.String(),
 		"Slice":      dateTime(slice),
-		"SliceEnd":   dateTime(slice.Add(Slice)),
-		"TwinsFrom":  dateTime(slice.Add(-twinHorizon)),
-		"TwinsUntil": dateTime(slice.Add(Slice + twinHorizon)),
+		"Begin":      dateTimeMilli(slice),
+		"End":        dateTimeMilli(slice.Add(Slice)),
+		"TwinsFrom":  dateTimeMilli(slice.Add(-twinHorizon)),
+		"TwinsUntil": dateTimeMilli(slice.Add(Slice + twinHorizon)),
 		"Version":    fmt.Sprintf("toDateTime64('%s', 6, 'UTC')", version.UTC().Format("2006-01-02 15:04:05.000000")),
 	}
 }
@@ -145,18 +146,18 @@ func (s *Sealer) exec(ctx context.Context, name, text string) error {
 
 // empty tells whether a slice holds no rows: all were refused, or have expired.
 // Its rollups are left as they are, and it counts as sealed.
-func (s *Sealer) empty(ctx context.Context, slice time.Time) (bool, error) {
+func (s *Sealer) empty(ctx context.Context, slice time.Time, version string) (bool, error) {
 	var rows uint64
 	if err := s.store.conn.QueryRow(ctx, fmt.Sprintf("SELECT count() FROM %s.records WHERE received_at >= %s AND received_at < %s",
-		s.store.database, dateTime(slice), dateTime(slice.Add(Slice)))).Scan(&rows); err != nil {
+		s.store.database, dateTimeMilli(slice), dateTimeMilli(slice.Add(Slice)))).Scan(&rows); err != nil {
 		return false, s.store.wrap("count the rows of the slice "+slice.Format(time.RFC3339), err)
 	}
 	if rows > 0 {
 		return false, nil
 	}
 	if err := s.store.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %[1]s.slice_seals (slice, version, collector, records, calls)"+
-		" SELECT %[2]s, now64(6, 'UTC'), toUUID('%[3]s'), records, calls FROM (SELECT 0 AS records, 0 AS calls)",
-		s.store.database, dateTime(slice), s.id)); err != nil {
+		" SELECT %[2]s, %[4]s, toUUID('%[3]s'), records, calls FROM (SELECT 0 AS records, 0 AS calls)",
+		s.store.database, dateTime(slice), s.id, version)); err != nil {
 		return false, s.store.wrap("seal the empty slice "+slice.Format(time.RFC3339), err)
 	}
 	return true, nil
@@ -210,6 +211,14 @@ func (s *Sealer) sealAll(ctx context.Context, slices []time.Time) (sealed int, e
 		}
 	}
 	return sealed, errors.Join(failed...)
+}
+
+// dateTimeMilli is a time as a ClickHouse literal of the type of received_at.
+// Bounds of that column must have its type: from `received_at < toDateTime(x)`
+// ClickHouse 26.7 makes `received_at <= x - 1 s` when it chooses parts, and
+// passes over those whose first row came in the last second before x.
+func dateTimeMilli(t time.Time) string {
+	return fmt.Sprintf("toDateTime64('%s', 3, 'UTC')", t.UTC().Format("2006-01-02 15:04:05.000"))
 }
 
 // dateTime is a time as a ClickHouse literal, to the second.

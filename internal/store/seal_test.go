@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/soakgate/soakgate/internal/classify"
+	"github.com/soakgate/soakgate/internal/soak"
+	"github.com/soakgate/soakgate/internal/soak/policy"
+	"github.com/soakgate/soakgate/internal/store/sql"
 )
 
 // failure is an envelope of a call of its own.
@@ -202,4 +207,37 @@ func TestEmptySlice(t *testing.T) {
 	assert.Equal(t, 2, seal(t, s))
 	assert.Zero(t, seal(t, s))
 	assert.Equal(t, want, rollups(t, s))
+}
+
+// TestLastSecondOfASlice has a slice whose only rows came in its last second.
+func TestLastSecondOfASlice(t *testing.T) {
+	s := testStore(t)
+	f := newFeed(t, s)
+	f.send(at(10, 0, 59).Add(274*time.Millisecond), failureOf(1), failureOf(2))
+	f.send(at(10, 1, 59).Add(999*time.Millisecond), failureOf(1), failureOf(3))
+	require.Equal(t, 2, seal(t, s))
+	assert.Equal(t, 3, count(t, s, "sum(records) FROM DB.slice_seals FINAL"))
+	assert.Equal(t, 3, count(t, s, "sum(errors) FROM DB.errors_by_minute_unique"))
+	books, err := s.Books(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, books.Distinct, books.Sealed)
+}
+
+// TestBoundsOfArrivalHaveItsType guards dateTimeMilli's reason in every statement.
+func TestBoundsOfArrivalHaveItsType(t *testing.T) {
+	values := sealValues("db", "scratch", uuid.Nil, at(10, 0, 0), at(10, 0, 0))
+	for _, folder := range []string{"seal", "read"} {
+		statements, err := sql.Folder(folder)
+		require.NoError(t, err)
+		for _, st := range statements {
+			bounds := maps.Clone(boundsOf("db", policy.Policy{}, soak.AsOf{At: at(10, 0, 0)}, nil))
+			bounds["Trusted"], bounds["InRun"] = "true", "true"
+			maps.Copy(bounds, values)
+			text, err := st.Fill(bounds)
+			require.NoError(t, err)
+			for _, bound := range regexp.MustCompile(`received_at\s*[<>]=?\s*(\S+)`).FindAllStringSubmatch(text, -1) {
+				assert.Regexp(t, `^(toDateTime64\(|stale_end|least\(stale_end,)`, bound[1], st.Name)
+			}
+		}
+	}
 }

@@ -17,7 +17,7 @@ WITH
 SELECT toInt64(toUnixTimestamp(through) / 60) AS sealed_through,
     (SELECT toInt64(count()) FROM (
          SELECT min(received_at) AS first FROM {{.Database}}.records
-         WHERE received_at < through
+         WHERE received_at < toDateTime64(through, 3, 'UTC')
          GROUP BY server, sent_minute, record_id
          HAVING first >= since)) AS distinct_ids,
     (SELECT toInt64(sum(records)) FROM {{.Database}}.slice_seals FINAL

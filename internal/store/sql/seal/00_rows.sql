@@ -3,4 +3,4 @@
 CREATE TABLE {{.Database}}.{{.Scratch}}_rows ENGINE = Memory AS
 SELECT server, sent_minute, record_id, call_key
 FROM {{.Database}}.records
-WHERE received_at >= {{.Slice}} AND received_at < {{.SliceEnd}}
+WHERE received_at >= {{.Begin}} AND received_at < {{.End}}

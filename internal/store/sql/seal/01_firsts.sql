@@ -7,7 +7,7 @@ WITH
     known AS (
         SELECT record_id
         FROM {{.Database}}.records
-        WHERE received_at < {{.Slice}}
+        WHERE received_at < {{.Begin}}
           AND (server, sent_minute) IN (SELECT server, sent_minute FROM {{.Database}}.{{.Scratch}}_rows)
           AND record_id IN (SELECT record_id FROM {{.Database}}.{{.Scratch}}_rows)
     ),
@@ -16,7 +16,7 @@ WITH
                max(shape IN ('mcp_envelope_v1', 'agent_error') OR opaque OR (NOT recognized AND notEmpty(violations.rule))) AS earlier_error,
                max(meta_bytes > 0) AS earlier_meta
         FROM {{.Database}}.records
-        WHERE received_at < {{.Slice}} AND received_at >= {{.TwinsFrom}} AND is_call
+        WHERE received_at < {{.Begin}} AND received_at >= {{.TwinsFrom}} AND is_call
           AND call_key IN (SELECT call_key FROM {{.Database}}.{{.Scratch}}_rows WHERE call_key IS NOT NULL)
         GROUP BY call_key
     )
@@ -55,7 +55,7 @@ FROM
 (
     SELECT * EXCEPT (payload, attributes)
     FROM {{.Database}}.records
-    WHERE received_at >= {{.Slice}} AND received_at < {{.SliceEnd}} AND record_id NOT IN (SELECT record_id FROM known)
+    WHERE received_at >= {{.Begin}} AND received_at < {{.End}} AND record_id NOT IN (SELECT record_id FROM known)
       AND (SELECT count() FROM {{.Database}}.{{.Scratch}}_rows) > 0
     ORDER BY received_at, journal_id, seq
     LIMIT 1 BY record_id

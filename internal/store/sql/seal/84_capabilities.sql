@@ -9,7 +9,7 @@ SELECT server, server_version, environment, deployment,
     JSONExtract(payload, 'tools', 'Array(String)'),
     toDateTime64(observed_at, 3, 'UTC'), received_at
 FROM {{.Database}}.records
-WHERE received_at >= {{.Slice}} AND received_at < {{.SliceEnd}}
+WHERE received_at >= {{.Begin}} AND received_at < {{.End}}
   AND (server, sent_minute) IN (SELECT server, sent_minute FROM {{.Database}}.{{.Scratch}} WHERE event = 'mcp.capabilities')
   AND record_id IN (SELECT record_id FROM {{.Database}}.{{.Scratch}} WHERE event = 'mcp.capabilities')
   AND isValidJSON(payload)

@@ -11,7 +11,7 @@ SELECT if(attributes['mcp.server.name'] != '', attributes['mcp.server.name'], se
     JSONExtractUInt(summary, 'violating'), JSONExtractUInt(summary, 'unrecognized'),
     'otlp', toDateTime64(observed_at, 3, 'UTC'), received_at
 FROM {{.Database}}.records
-WHERE received_at >= {{.Slice}} AND received_at < {{.SliceEnd}}
+WHERE received_at >= {{.Begin}} AND received_at < {{.End}}
   AND (server, sent_minute) IN (SELECT server, sent_minute FROM {{.Database}}.{{.Scratch}} WHERE event = 'mcp.conformance')
   AND record_id IN (SELECT record_id FROM {{.Database}}.{{.Scratch}} WHERE event = 'mcp.conformance')
   AND isValidJSON(payload)

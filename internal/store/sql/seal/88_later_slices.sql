@@ -12,19 +12,19 @@ WITH
         GROUP BY slice
         HAVING max(version) <= wrote
     ),
-    (SELECT max(slice) + 60 FROM stale) AS stale_end
+    (SELECT toDateTime64(max(slice) + 60, 3, 'UTC') FROM stale) AS stale_end
 SELECT DISTINCT later.slice, toUUID('{{.Collector}}'), now64(6, 'UTC')
 FROM
 (
     SELECT toStartOfMinute(toDateTime(received_at, 'UTC')) AS slice
     FROM {{.Database}}.records
-    WHERE received_at >= {{.SliceEnd}} AND received_at < stale_end
+    WHERE received_at >= {{.End}} AND received_at < stale_end
       AND (server, sent_minute) IN (SELECT server, sent_minute FROM {{.Database}}.{{.Scratch}}_rows)
       AND record_id IN (SELECT record_id FROM {{.Database}}.{{.Scratch}}_rows)
     UNION ALL
     SELECT toStartOfMinute(toDateTime(received_at, 'UTC')) AS slice
     FROM {{.Database}}.records
-    WHERE received_at >= {{.SliceEnd}} AND received_at < least(stale_end, {{.TwinsUntil}})
+    WHERE received_at >= {{.End}} AND received_at < least(stale_end, {{.TwinsUntil}})
       AND call_key IN (SELECT call_key FROM {{.Database}}.{{.Scratch}}_rows WHERE call_key IS NOT NULL)
 ) AS later
 WHERE later.slice IN (SELECT slice FROM stale)
