@@ -68,7 +68,7 @@ func newResealCommand() *cobra.Command {
 					continue
 				}
 				fmt.Fprintf(c.OutOrStdout(), "%d slices sealed again\n", n)
-				return err
+				return err // running collectors seal the hours again
 			}
 		})
 	}

@@ -171,9 +171,14 @@ func (i *instance) seal(ctx context.Context) {
 	}
 	failing := false
 	rest := i.config.Seal.Interval
+	var hours time.Time // when hours were last looked for
 	for pause(ctx, rest) {
 		started := time.Now()
 		_, err := sealer.SealDirty(ctx)
+		if err == nil && started.Sub(hours) > store.Slice {
+			hours = started
+			_, err = sealer.SealHours(ctx)
+		}
 		if errors.Is(err, store.ErrSealing) {
 			rest = i.config.Seal.Interval
 			continue // another collector does it

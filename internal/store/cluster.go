@@ -33,6 +33,7 @@ var shardKeys = map[string]string{
 	"schema_migrations":    "version",
 	"slice_writes":         "sipHash64(slice)",
 	"slice_seals":          "sipHash64(slice)",
+	"hour_seals":           "sipHash64(hour)",
 	"seal_leases":          "sipHash64(sealer)",
 	"collector_heartbeats": "sipHash64(journal_id)",
 	"rejected_records":     "sipHash64(id)",
@@ -46,7 +47,7 @@ func shardKey(table string) string {
 	if key, ok := shardKeys[table]; ok {
 		return key
 	}
-	if strings.HasSuffix(table, "_by_minute") {
+	if strings.HasSuffix(table, "_by_minute") || strings.HasSuffix(table, "_by_hour") {
 		return "sipHash64(server, arrived)"
 	}
 	return "sipHash64(server)"

@@ -74,12 +74,14 @@ func (r *reading) figures(p policy.Policy, asOf soak.AsOf, registers soak.Regist
 	f.Heartbeats = r.heartbeats()
 	f.Lateness = r.lateness()
 	f.Bounds.Untrusted = soak.Untrusted(p, f.Lateness.Value)
-	r.values["Trusted"] = trusted(f.Bounds.Untrusted, p)
+	r.values["Trusted"] = trusted("minute <= arrived +", f.Bounds.Untrusted, p)
+	r.values["TrustedLead"] = trusted("lead <=", f.Bounds.Untrusted, p)
 
 	r.telemetry(&f)
 	r.declarations(&f)
 	f.Bounds.RunStarts = soak.RunStarts(p, f, asOf)
 	r.values["InRun"] = inRun(f.Bounds.RunStarts)
+	r.values["CutHours"], r.values["CutMinutes"] = cutHours(p, asOf, f.Bounds.RunStarts)
 
 	r.coverage(&f)
 	return f
@@ -107,12 +109,48 @@ func boundsOf(database string, p policy.Policy, asOf soak.AsOf, normalizationKin
 		"Arrived":            arrived,
 		"Window":             window,
 		"Live":               at(t.Add(-p.CandidateWindow)),
-		"Recent":             at(t.Add(-7 * policy.Day)),
+		"Recent":             at(t.Add(-recent)),
+		"Settled":            settled(database, asOf),
 		"LatenessFrom":       at(t.Add(-p.Gates.Lateness.Window)),
 		"Anchored":           anchored(p),
 		"JoinGap":            fmt.Sprint(int64(soak.JoinGap)),
 		"NormalizationKinds": strings.Join(kinds, ", "),
 	}
+}
+
+// recent is the time that rates are taken over, for what a HOLD still needs.
+const recent = 7 * policy.Day
+
+// settled is the hour of arrival before which the rollups by hour are read.
+func settled(database string, asOf soak.AsOf) string {
+	through := "(SELECT through FROM " + database + ".hours_settled)"
+	if asOf.AllEvents {
+		return through
+	}
+	return "least(" + through + ", " + dateTime(asOf.Minute().Time().Truncate(time.Hour)) + ")"
+}
+
+// cutHours are the conditions that an hour is cut by one of the bounds that
+// queries by the hour have, and that a minute lies in such an hour.
+func cutHours(p policy.Policy, asOf soak.AsOf, starts []soak.RunStart) (hours, minutes string) {
+	t := asOf.Minute()
+	bounds := []soak.Minute{t, t.Add(-p.LookBack), t.Add(-recent)}
+	for _, s := range starts {
+		bounds = append(bounds, s.From)
+	}
+	var cut, within []string
+	for _, b := range bounds {
+		hour := b.Time().Truncate(time.Hour)
+		if hour.Equal(b.Time()) {
+			continue
+		}
+		cut = append(cut, dateTime(hour))
+		within = append(within, fmt.Sprintf("minute >= %s AND minute < %s", dateTime(hour), dateTime(hour.Add(time.Hour))))
+	}
+	if cut == nil {
+		return "false", "false"
+	}
+	return "hour IN (" + strings.Join(cut, ", ") + ")", "(" + strings.Join(within, " OR ") + ")"
 }
 
 // anchored is the condition that a row's event is not before its server's anchor.
@@ -129,9 +167,10 @@ func anchored(p policy.Policy) string {
 	return strings.Join(parts, " AND ")
 }
 
-// trusted is the condition that a row's clock is trusted (D15).
-func trusted(untrusted []soak.Instance, p policy.Policy) string {
-	condition := fmt.Sprintf("minute <= arrived + %d", int64(p.Gates.Clocks.Ahead))
+// trusted is the condition that a row's clock is trusted (D15). The text ahead is
+// completed with how many seconds events may lie ahead of their arrival.
+func trusted(ahead string, untrusted []soak.Instance, p policy.Policy) string {
+	condition := fmt.Sprintf("%s %d", ahead, int64(p.Gates.Clocks.Ahead))
 	if len(untrusted) == 0 {
 		return condition
 	}

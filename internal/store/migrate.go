@@ -146,17 +146,22 @@ func writtenColumns() (map[string][]string, error) {
 	written := map[string][]string{
 		"records": split(recordColumns), "collector_heartbeats": split(heartbeatColumns), "rejected_records": split(rejectedBlockColumns),
 	}
-	statements, err := sql.Folder("seal")
-	if err != nil {
-		return nil, err
-	}
-	for _, st := range statements {
-		text, err := st.Fill(sealValues("d", "s", uuid.Nil, time.Unix(0, 0), time.Unix(0, 0)))
+	epoch := time.Unix(0, 0)
+	for folder, values := range map[string]map[string]string{
+		"seal": sealValues("d", "s", uuid.Nil, epoch, epoch), "hours": hourValues("d", epoch, epoch),
+	} {
+		statements, err := sql.Folder(folder)
 		if err != nil {
 			return nil, err
 		}
-		if found := insertInto.FindStringSubmatch(text); found != nil {
-			written[found[1]] = split(found[2])
+		for _, st := range statements {
+			text, err := st.Fill(values)
+			if err != nil {
+				return nil, err
+			}
+			if found := insertInto.FindStringSubmatch(text); found != nil {
+				written[found[1]] = split(found[2])
+			}
 		}
 	}
 	return written, nil

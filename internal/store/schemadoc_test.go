@@ -24,10 +24,14 @@ func TestSchemaDocument(t *testing.T) {
 	queries := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	require.NotEmpty(t, queries)
 	for _, q := range queries {
-		ask(t, s, strings.ReplaceAll(q[1], "soakgate.", "DB."))
+		rows := ask(t, s, strings.ReplaceAll(q[1], "soakgate.", "DB."))
+		if strings.Contains(q[1], "first_copies != sealed") {
+			assert.Empty(t, rows, "the books of the example balance")
+		}
 	}
-	assert.Empty(t, ask(t, s, strings.ReplaceAll(queries[len(queries)-3][1], "soakgate.", "DB.")), "the books of the example balance")
+	assert.Contains(t, string(text), "first_copies != sealed")
 	for _, row := range ask(t, s, "SELECT name FROM system.tables WHERE database || '.' = 'DB.' AND engine != 'View'") {
-		assert.Contains(t, string(text), "\n### `"+row["name"].(string)+"`\n")
+		section := "\n### `" + row["name"].(string) + "`\n"
+		assert.True(t, strings.Contains(string(text), section), "no section %q", section)
 	}
 }

@@ -87,9 +87,9 @@ func (s *Sealer) Seal(ctx context.Context, slice time.Time) error {
 	if err := s.drop(ctx); err != nil {
 		return err
 	}
-	var version time.Time
-	if err := s.store.conn.QueryRow(ctx, "SELECT now64(6, 'UTC')").Scan(&version); err != nil {
-		return s.store.wrap("read ClickHouse's clock", err)
+	version, err := s.now(ctx)
+	if err != nil {
+		return err
 	}
 	values := sealValues(s.store.database, s.scratch, s.id, slice, version)
 	for i, st := range s.statements {
@@ -113,6 +113,14 @@ func (s *Sealer) Seal(ctx context.Context, slice time.Time) error {
 	return s.drop(ctx)
 }
 
+// now is ClickHouse's clock, which versions are taken from.
+func (s *Sealer) now(ctx context.Context) (now time.Time, err error) {
+	if err := s.store.conn.QueryRow(ctx, "SELECT now64(6, 'UTC')").Scan(&now); err != nil {
+		return now, s.store.wrap("read ClickHouse's clock", err)
+	}
+	return now, nil
+}
+
 // sealValues are what the statements of a seal take.
 func sealValues(database, scratch string, sealer uuid.UUID, slice, version time.Time) map[string]string {
 	return map[string]string{
@@ -124,7 +132,7 @@ func sealValues(database, scratch string, sealer uuid.UUID, slice, version time.
 		"End":        dateTimeMilli(slice.Add(Slice)),
 		"TwinsFrom":  dateTimeMilli(slice.Add(-twinHorizon)),
 		"TwinsUntil": dateTimeMilli(slice.Add(Slice + twinHorizon)),
-		"Version":    fmt.Sprintf("toDateTime64('%s', 6, 'UTC')", version.UTC().Format("2006-01-02 15:04:05.000000")),
+		"Version":    dateTimeMicro(version),
 	}
 }
 
@@ -155,8 +163,8 @@ func (s *Sealer) empty(ctx context.Context, slice time.Time, version string) (bo
 	if rows > 0 {
 		return false, nil
 	}
-	if err := s.store.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %[1]s.slice_seals (slice, version, collector, records, calls)"+
-		" SELECT %[2]s, %[4]s, toUUID('%[3]s'), records, calls FROM (SELECT 0 AS records, 0 AS calls)",
+	if err := s.store.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %[1]s.slice_seals (slice, version, sealed_at, collector, records, calls)"+
+		" SELECT %[2]s, %[4]s, now64(6, 'UTC'), toUUID('%[3]s'), records, calls FROM (SELECT 0 AS records, 0 AS calls)",
 		s.store.database, dateTime(slice), s.id, version)); err != nil {
 		return false, s.store.wrap("seal the empty slice "+slice.Format(time.RFC3339), err)
 	}
@@ -219,6 +227,11 @@ func (s *Sealer) sealAll(ctx context.Context, slices []time.Time) (sealed int, e
 // passes over those whose first row came in the last second before x.
 func dateTimeMilli(t time.Time) string {
 	return fmt.Sprintf("toDateTime64('%s', 3, 'UTC')", t.UTC().Format("2006-01-02 15:04:05.000"))
+}
+
+// dateTimeMicro is a time as a ClickHouse literal of the type of versions.
+func dateTimeMicro(t time.Time) string {
+	return fmt.Sprintf("toDateTime64('%s', 6, 'UTC')", t.UTC().Format("2006-01-02 15:04:05.000000"))
 }
 
 // dateTime is a time as a ClickHouse literal, to the second.

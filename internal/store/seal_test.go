@@ -31,7 +31,7 @@ func rollups(t testing.TB, s *Store) string {
 	var b strings.Builder
 	for _, table := range []string{
 		"errors_by_minute", "normalizations_by_minute", "violations_by_minute", "warnings_by_minute",
-		"rate_limits_by_minute", "calls_by_minute", "blocks_by_minute", "lateness_by_day",
+		"rate_limits_by_minute", "calls_by_minute", "activity_by_minute", "blocks_by_minute", "lateness_by_day",
 	} {
 		fmt.Fprint(&b, table, ask(t, s, "SELECT * EXCEPT version FROM DB."+table+" FINAL ORDER BY ALL"), "\n")
 	}
@@ -231,7 +231,9 @@ func TestBoundsOfArrivalHaveItsType(t *testing.T) {
 		require.NoError(t, err)
 		for _, st := range statements {
 			bounds := maps.Clone(boundsOf("db", policy.Policy{}, soak.AsOf{At: at(10, 0, 0)}, nil))
-			bounds["Trusted"], bounds["InRun"] = "true", "true"
+			for _, name := range []string{"Trusted", "TrustedLead", "InRun", "CutHours", "CutMinutes"} {
+				bounds[name] = "true"
+			}
 			maps.Copy(bounds, values)
 			text, err := st.Fill(bounds)
 			require.NoError(t, err)

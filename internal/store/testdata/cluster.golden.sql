@@ -667,3 +667,239 @@ TTL toDateTime(at) + INTERVAL 1 DAY
 CREATE TABLE IF NOT EXISTS soakgate.seal_leases ON CLUSTER 'soak' AS soakgate.seal_leases_local
 ENGINE = Distributed('soak', 'soakgate', 'seal_leases_local', sipHash64(sealer))
 ;
+
+-- Tool calls, each once, whatever the tool and the outcome: what tells when a
+-- server was at work, in far fewer rows than activity_by_minute.
+-- Sealed from records: read with sum(...) and FINAL, or through activity_by_minute_unique.
+CREATE TABLE IF NOT EXISTS soakgate.activity_by_minute_local ON CLUSTER 'soak'
+(
+    minute            DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    server            LowCardinality(String),
+    server_family     LowCardinality(String),
+    server_version    LowCardinality(String),
+    environment       LowCardinality(String),
+    deployment        LowCardinality(String),
+    deployment_source LowCardinality(String),
+    instance          LowCardinality(String),
+    option            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    strict            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    replay_id         LowCardinality(String),
+    calls             UInt64 CODEC(T64, ZSTD(1)),
+    version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, minute, arrived, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id)
+TTL arrived + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS soakgate.activity_by_minute ON CLUSTER 'soak' AS soakgate.activity_by_minute_local
+ENGINE = Distributed('soak', 'soakgate', 'activity_by_minute_local', sipHash64(server, arrived))
+;
+
+-- activity_by_minute, each key once.
+CREATE VIEW IF NOT EXISTS soakgate.activity_by_minute_unique ON CLUSTER 'soak' AS
+SELECT * FROM soakgate.activity_by_minute FINAL
+;
+
+-- Gives activity_by_minute what was sealed before it was there. Safe to run twice:
+-- the same keys get the same rows. Rewrites nothing.
+INSERT INTO soakgate.activity_by_minute (minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, calls, version)
+SELECT minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id,
+    sum(c.calls), max(c.version)
+FROM soakgate.calls_by_minute AS c FINAL
+GROUP BY minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id
+;
+
+-- When the seal was complete. Hours sealed before that are sealed again.
+ALTER TABLE soakgate.slice_seals_local ON CLUSTER 'soak' ADD COLUMN IF NOT EXISTS sealed_at DateTime64(6, 'UTC') DEFAULT version
+;
+
+-- The same for the table in front of a cluster's; on a single server it is there already.
+ALTER TABLE soakgate.slice_seals ON CLUSTER 'soak' ADD COLUMN IF NOT EXISTS sealed_at DateTime64(6, 'UTC') DEFAULT version
+;
+
+-- The last seal of each hour of arrival: when it began to read.
+CREATE TABLE IF NOT EXISTS soakgate.hour_seals_local ON CLUSTER 'soak'
+(
+    hour    DateTime('UTC'),
+    version DateTime64(6, 'UTC')
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+PARTITION BY toYYYYMM(hour)
+ORDER BY hour
+TTL hour + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS soakgate.hour_seals ON CLUSTER 'soak' AS soakgate.hour_seals_local
+ENGINE = Distributed('soak', 'soakgate', 'hour_seals_local', sipHash64(hour))
+;
+
+-- Up to where hours of arrival can be read from the rollups by hour: the first hour
+-- of which a slice was sealed since the hour was. From there on the rollups by
+-- minute tell.
+CREATE VIEW IF NOT EXISTS soakgate.hours_settled ON CLUSTER 'soak' AS
+SELECT if(countIf(s.sealed >= h.version) > 0, minIf(s.hour, s.sealed >= h.version), max(s.hour) + 3600) AS through
+FROM (SELECT toStartOfHour(slice) AS hour, max(sealed_at) AS sealed FROM soakgate.slice_seals GROUP BY hour) AS s
+LEFT JOIN (SELECT hour, max(version) AS version FROM soakgate.hour_seals GROUP BY hour) AS h ON s.hour = h.hour
+;
+
+-- calls_by_minute by hour of the event and hour of arrival; lead is how far a minute
+-- of events lies ahead of its slice, in seconds, 0 for all that are not.
+CREATE TABLE IF NOT EXISTS soakgate.calls_by_hour_local ON CLUSTER 'soak'
+(
+    hour              DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    lead              UInt32                  CODEC(ZSTD(1)),
+    server            LowCardinality(String),
+    server_family     LowCardinality(String),
+    server_version    LowCardinality(String),
+    environment       LowCardinality(String),
+    deployment        LowCardinality(String),
+    deployment_source LowCardinality(String),
+    instance          LowCardinality(String),
+    option            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    strict            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    replay_id         LowCardinality(String),
+    tool              LowCardinality(String),
+    outcome           LowCardinality(String),
+    mistake           LowCardinality(String),
+    calls             UInt64 CODEC(T64, ZSTD(1)),
+    weighted_calls    UInt64 CODEC(T64, ZSTD(1)),
+    duration_ns_sum   UInt64 CODEC(T64, ZSTD(1)),
+    duration_count    UInt64 CODEC(T64, ZSTD(1)),
+    version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, hour, arrived, lead, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, tool, outcome, mistake)
+TTL arrived + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS soakgate.calls_by_hour ON CLUSTER 'soak' AS soakgate.calls_by_hour_local
+ENGINE = Distributed('soak', 'soakgate', 'calls_by_hour_local', sipHash64(server, arrived))
+;
+
+-- What calls_by_minute tells, by hour: settled hours of arrival from calls_by_hour, the
+-- others from the minutes. Each key once.
+CREATE VIEW IF NOT EXISTS soakgate.calls_hourly ON CLUSTER 'soak' AS
+WITH (SELECT through FROM soakgate.hours_settled) AS settled
+SELECT hour, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, outcome, mistake, calls, weighted_calls, duration_ns_sum, duration_count
+FROM soakgate.calls_by_hour FINAL
+WHERE arrived < settled
+UNION ALL
+SELECT toStartOfHour(m.minute) AS hour, m.arrived AS arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, outcome, mistake, calls, weighted_calls, duration_ns_sum, duration_count
+FROM soakgate.calls_by_minute AS m FINAL
+WHERE m.arrived >= settled
+;
+
+-- errors_by_minute by hour of the event and hour of arrival; lead is how far a minute
+-- of events lies ahead of its slice, in seconds, 0 for all that are not.
+CREATE TABLE IF NOT EXISTS soakgate.errors_by_hour_local ON CLUSTER 'soak'
+(
+    hour              DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    lead              UInt32                  CODEC(ZSTD(1)),
+    server            LowCardinality(String),
+    server_family     LowCardinality(String),
+    server_version    LowCardinality(String),
+    environment       LowCardinality(String),
+    deployment        LowCardinality(String),
+    deployment_source LowCardinality(String),
+    instance          LowCardinality(String),
+    option            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    strict            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    replay_id         LowCardinality(String),
+    tool              LowCardinality(String),
+    shape             LowCardinality(String),
+    error_kind        LowCardinality(Nullable(String)),
+    error_code        LowCardinality(Nullable(String)),
+    legacy_error_kind LowCardinality(Nullable(String)),
+    http_status       Nullable(UInt16),
+    retryable         Nullable(Bool),
+    valid             Bool,
+    off_taxonomy      Bool,
+    opaque            Bool,
+    errors            UInt64 CODEC(T64, ZSTD(1)),
+    unreadable        UInt64 CODEC(T64, ZSTD(1)),
+    cut               UInt64 CODEC(T64, ZSTD(1)),
+    weighted_errors   UInt64 CODEC(T64, ZSTD(1)),
+    version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, hour, arrived, lead, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, tool, shape, error_kind, error_code, legacy_error_kind, http_status, retryable, valid, off_taxonomy, opaque)
+TTL arrived + INTERVAL 400 DAY
+SETTINGS allow_nullable_key = 1, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS soakgate.errors_by_hour ON CLUSTER 'soak' AS soakgate.errors_by_hour_local
+ENGINE = Distributed('soak', 'soakgate', 'errors_by_hour_local', sipHash64(server, arrived))
+;
+
+-- What errors_by_minute tells, by hour: settled hours of arrival from errors_by_hour, the
+-- others from the minutes. Each key once.
+CREATE VIEW IF NOT EXISTS soakgate.errors_hourly ON CLUSTER 'soak' AS
+WITH (SELECT through FROM soakgate.hours_settled) AS settled
+SELECT hour, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, shape, error_kind, error_code, legacy_error_kind, http_status, retryable, valid, off_taxonomy, opaque, errors, unreadable, cut, weighted_errors
+FROM soakgate.errors_by_hour FINAL
+WHERE arrived < settled
+UNION ALL
+SELECT toStartOfHour(m.minute) AS hour, m.arrived AS arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, shape, error_kind, error_code, legacy_error_kind, http_status, retryable, valid, off_taxonomy, opaque, errors, unreadable, cut, weighted_errors
+FROM soakgate.errors_by_minute AS m FINAL
+WHERE m.arrived >= settled
+;
+
+-- rate_limits_by_minute by hour of the event and hour of arrival; lead is how far a minute
+-- of events lies ahead of its slice, in seconds, 0 for all that are not.
+CREATE TABLE IF NOT EXISTS soakgate.rate_limits_by_hour_local ON CLUSTER 'soak'
+(
+    hour              DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    lead              UInt32                  CODEC(ZSTD(1)),
+    server            LowCardinality(String),
+    server_family     LowCardinality(String),
+    server_version    LowCardinality(String),
+    environment       LowCardinality(String),
+    deployment        LowCardinality(String),
+    deployment_source LowCardinality(String),
+    instance          LowCardinality(String),
+    option            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    strict            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    replay_id         LowCardinality(String),
+    tool              LowCardinality(String),
+    records           UInt64 CODEC(T64, ZSTD(1)),
+    least_remaining   Nullable(Float64) CODEC(ZSTD(1)),
+    at_zero           UInt64 CODEC(T64, ZSTD(1)),
+    retry_after_count UInt64 CODEC(T64, ZSTD(1)),
+    retry_after_ms_sum UInt64 CODEC(T64, ZSTD(1)),
+    retry_after_ms_max UInt64 CODEC(T64, ZSTD(1)),
+    version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, hour, arrived, lead, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, tool)
+TTL arrived + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS soakgate.rate_limits_by_hour ON CLUSTER 'soak' AS soakgate.rate_limits_by_hour_local
+ENGINE = Distributed('soak', 'soakgate', 'rate_limits_by_hour_local', sipHash64(server, arrived))
+;
+
+-- What rate_limits_by_minute tells, by hour: settled hours of arrival from rate_limits_by_hour, the
+-- others from the minutes. Each key once.
+CREATE VIEW IF NOT EXISTS soakgate.rate_limits_hourly ON CLUSTER 'soak' AS
+WITH (SELECT through FROM soakgate.hours_settled) AS settled
+SELECT hour, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, records, least_remaining, at_zero, retry_after_count, retry_after_ms_sum, retry_after_ms_max
+FROM soakgate.rate_limits_by_hour FINAL
+WHERE arrived < settled
+UNION ALL
+SELECT toStartOfHour(m.minute) AS hour, m.arrived AS arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, records, least_remaining, at_zero, retry_after_count, retry_after_ms_sum, retry_after_ms_max
+FROM soakgate.rate_limits_by_minute AS m FINAL
+WHERE m.arrived >= settled
+;

@@ -12,7 +12,7 @@ FROM
         FROM
         (
             SELECT server, deployment, deployment_source AS source, toBool(option = 'on') AS is_on, minute, sum(c.calls) AS calls
-            FROM {{.Database}}.calls_by_minute AS c FINAL
+            FROM {{.Database}}.activity_by_minute AS c FINAL
             WHERE c.calls > 0 AND environment = 'production' AND {{.Window}} AND (option != 'on' OR ({{.Trusted}}))
             GROUP BY server, deployment, source, is_on, minute
         )

@@ -4,7 +4,7 @@ SELECT server, toInt64(toUnixTimestamp(min(minute)) / 60) AS from, toInt64(toUni
 FROM
 (
     SELECT server, minute, toUnixTimestamp(minute) / 60 - row_number() OVER (PARTITION BY server ORDER BY minute) AS island
-    FROM {{.Database}}.calls_by_minute FINAL
+    FROM {{.Database}}.activity_by_minute FINAL
     WHERE calls > 0 AND environment = 'production' AND {{.Window}} AND {{.Trusted}}
       AND minute NOT IN (SELECT minute FROM {{.Database}}.collector_heartbeats WHERE minute >= {{.From}} AND minute < {{.T}})
     GROUP BY server, minute

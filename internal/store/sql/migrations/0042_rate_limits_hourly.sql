@@ -1,0 +1,11 @@
+-- What rate_limits_by_minute tells, by hour: settled hours of arrival from rate_limits_by_hour, the
+-- others from the minutes. Each key once.
+CREATE VIEW IF NOT EXISTS {{.Database}}.rate_limits_hourly{{.OnCluster}} AS
+WITH (SELECT through FROM {{.Database}}.hours_settled) AS settled
+SELECT hour, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, records, least_remaining, at_zero, retry_after_count, retry_after_ms_sum, retry_after_ms_max
+FROM {{.Database}}.rate_limits_by_hour FINAL
+WHERE arrived < settled
+UNION ALL
+SELECT toStartOfHour(m.minute) AS hour, m.arrived AS arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, records, least_remaining, at_zero, retry_after_count, retry_after_ms_sum, retry_after_ms_max
+FROM {{.Database}}.rate_limits_by_minute AS m FINAL
+WHERE m.arrived >= settled
