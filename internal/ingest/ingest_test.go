@@ -120,6 +120,16 @@ func TestLogCarriers(t *testing.T) {
 			fill:     func(r plog.LogRecord) { r.SetEventName("mcp.error_envelope"); r.Body().SetStr("oops") },
 			carriers: []classify.Carrier{classify.CarrierLogBodyText}, texts: []string{"oops"},
 		},
+		{
+			name: "array body of a named event",
+			fill: func(r plog.LogRecord) {
+				r.SetEventName("mcp.error_envelope")
+				r.Body().SetEmptySlice().AppendEmpty().SetStr("x")
+			},
+			carriers: []classify.Carrier{classify.CarrierLogBodyMap}, texts: []string{`["x"]`},
+		},
+		{name: "array", fill: func(r plog.LogRecord) { r.Body().SetEmptySlice().AppendEmpty().SetStr(envelope) }, ignored: ReasonOtherType},
+		{name: "bytes that are no text", fill: func(r plog.LogRecord) { r.Body().SetEmptyBytes().FromRaw([]byte{0, 0xff, '{'}) }, ignored: ReasonPlainText},
 		{name: "plain text", fill: func(r plog.LogRecord) { r.Body().SetStr("listening on :80") }, ignored: ReasonPlainText},
 		{name: "JSON of others", fill: func(r plog.LogRecord) { r.Body().SetStr(`{"level":"info","msg":"x"}`) }, ignored: ReasonPlainText},
 		{name: "map of others", fill: func(r plog.LogRecord) { r.Body().SetEmptyMap().PutStr("msg", "x") }, ignored: ReasonOtherMap},

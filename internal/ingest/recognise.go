@@ -52,12 +52,18 @@ func beforeObject(s, name string) bool {
 	if !ok {
 		return false
 	}
-	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, blanks), ":")
-	return ok && strings.HasPrefix(strings.TrimLeft(rest, blanks), "{")
+	rest, ok = strings.CutPrefix(skipBlanks(rest), ":")
+	return ok && strings.HasPrefix(skipBlanks(rest), "{")
 }
 
-// blanks are JSON's, which is also what stands before a text that is ours.
-const blanks = " \t\r\n"
+// skipBlanks drops what may stand before a text that is ours. It is a loop since
+// strings.TrimLeft builds a set first, a tenth of the price of an ordinary line.
+func skipBlanks(s string) string {
+	for s != "" && (s[0] == ' ' || (s[0] >= '\t' && s[0] <= '\r')) {
+		s = s[1:]
+	}
+	return s
+}
 
 // maybeEscaped tells whether a text may be an object whose names are hidden: by
 // escaped ASCII characters, or in the quotes of a printed Python dict.
@@ -76,7 +82,7 @@ func maybeRendered(s string) bool {
 	}
 	s = strings.TrimPrefix(s, "\ufeff")
 	for range maxLinks {
-		s = strings.TrimLeft(s, blanks+"\v\f")
+		s = skipBlanks(s)
 		if len(s) < 3 {
 			return false
 		}

@@ -131,6 +131,30 @@ func TestDecompressionBombs(t *testing.T) {
 	})
 }
 
+// TestCompressedRequests is what senders do by default or on request.
+func TestCompressedRequests(t *testing.T) {
+	body, err := envelopes(valid, invalid).MarshalProto()
+	require.NoError(t, err)
+	for encoding, compress := range map[string]func(io.Writer) io.WriteCloser{"gzip": gzipped, "zstd": zstandard} {
+		t.Run(encoding, func(t *testing.T) {
+			r := start(t, judging(t), nil)
+			var b bytes.Buffer
+			w := compress(&b)
+			_, err := w.Write(body)
+			require.NoError(t, err)
+			require.NoError(t, w.Close())
+			header := contentType(mediaProtobuf)
+			header.Set("Content-Encoding", encoding)
+			answer, text := r.post(t, header, b.Bytes())
+			assert.Equal(t, http.StatusOK, answer.StatusCode)
+			assert.Contains(t, text, "1 of 2 log records")
+			a, err := r.dial(t, grpc.WithDefaultCallOptions(grpc.UseCompressor(encoding))).Export(t.Context(), envelopes(valid, invalid))
+			require.NoError(t, err)
+			assert.Contains(t, a.PartialSuccess().ErrorMessage(), "1 of 2 log records")
+		})
+	}
+}
+
 // zeros2 is a gzip of a body that is compressed already.
 func zeros2(t *testing.T, body []byte) []byte {
 	t.Helper()
