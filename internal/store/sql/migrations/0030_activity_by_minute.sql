@@ -16,7 +16,8 @@ CREATE TABLE IF NOT EXISTS {{.Database}}.activity_by_minute{{.Local}}{{.OnCluste
     strict            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
     replay_id         LowCardinality(String),
     calls             UInt64 CODEC(T64, ZSTD(1)),
-    version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
+    version           DateTime64(6, 'UTC')    CODEC(ZSTD(1)),
+    INDEX by_arrival arrived TYPE minmax GRANULARITY 1
 )
 ENGINE = {{.Replicated}}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(arrived)
