@@ -19,12 +19,12 @@ FROM
     SELECT toStartOfMinute(toDateTime(received_at, 'UTC')) AS slice
     FROM {{.Database}}.records
     WHERE received_at >= {{.End}} AND received_at < stale_end
-      AND (server, sent_minute) IN (SELECT server, sent_minute FROM {{.Database}}.{{.Scratch}}_rows)
-      AND record_id IN (SELECT record_id FROM {{.Database}}.{{.Scratch}}_rows)
+      AND (server, sent_minute) IN (SELECT DISTINCT server, sent_minute FROM {{.Database}}.{{.Scratch}}_rows WHERE stale_end > {{.Begin}})
+      AND record_id IN (SELECT record_id FROM {{.Database}}.{{.Scratch}}_rows WHERE stale_end > {{.Begin}})
     UNION ALL
     SELECT toStartOfMinute(toDateTime(received_at, 'UTC')) AS slice
     FROM {{.Database}}.records
     WHERE received_at >= {{.End}} AND received_at < least(stale_end, {{.TwinsUntil}})
-      AND call_key IN (SELECT call_key FROM {{.Database}}.{{.Scratch}}_rows WHERE call_key IS NOT NULL)
+      AND call_key IN (SELECT call_key FROM {{.Database}}.{{.Scratch}}_rows WHERE call_key IS NOT NULL AND stale_end > {{.Begin}})
 ) AS later
 WHERE later.slice IN (SELECT slice FROM stale)
