@@ -39,6 +39,7 @@ var shardKeys = map[string]string{
 	"rejected_records":     "sipHash64(id)",
 	"replays":              "sipHash64(replay_id)",
 	"lateness_by_day":      "sipHash64(server, arrived)",
+	"lateness_by_hour":     "sipHash64(server, arrived)",
 }
 
 // shardKey is the key of a table: of registers the server, of rollups also the

@@ -41,12 +41,16 @@ func (s *Store) Figures(ctx context.Context, p policy.Policy, asOf soak.AsOf, re
 	if err != nil {
 		return soak.Figures{}, nil, err
 	}
+	from, err := sql.Folder("from")
+	if err != nil {
+		return soak.Figures{}, nil, err
+	}
 	taxonomy, err := schemas.LoadTaxonomy()
 	if err != nil {
 		return soak.Figures{}, nil, err
 	}
 	r := &reading{
-		ctx: ctx, store: s, statements: make(map[string]sql.Statement, len(statements)),
+		ctx: ctx, store: s, statements: make(map[string]sql.Statement, len(statements)), from: from,
 		values: boundsOf(s.database, p, asOf, taxonomy.NormalizationKinds), queries: make(map[string]string, len(statements)),
 	}
 	for _, st := range statements {
@@ -60,6 +64,7 @@ type reading struct {
 	ctx        context.Context
 	store      *Store
 	statements map[string]sql.Statement
+	from       []sql.Statement
 	values     map[string]string
 	queries    map[string]string
 }
@@ -77,11 +82,13 @@ func (r *reading) figures(p policy.Policy, asOf soak.AsOf, registers soak.Regist
 	r.values["Trusted"] = trusted("minute <= arrived +", f.Bounds.Untrusted, p)
 	r.values["TrustedLead"] = trusted("lead <=", f.Bounds.Untrusted, p)
 
+	r.sources(p, asOf, nil)
+
 	r.telemetry(&f)
 	r.declarations(&f)
 	f.Bounds.RunStarts = soak.RunStarts(p, f, asOf)
 	r.values["InRun"] = inRun(f.Bounds.RunStarts)
-	r.values["CutHours"], r.values["CutMinutes"] = cutHours(p, asOf, f.Bounds.RunStarts)
+	r.sources(p, asOf, f.Bounds.RunStarts)
 
 	r.coverage(&f)
 	return f
@@ -130,11 +137,30 @@ func settled(database string, asOf soak.AsOf) string {
 	return "least(" + through + ", " + dateTime(asOf.Minute().Time().Truncate(time.Hour)) + ")"
 }
 
+// sources fills in what queries read from: the rollups by hour, and by minute
+// what those cannot tell.
+func (r *reading) sources(p policy.Policy, asOf soak.AsOf, starts []soak.RunStart) {
+	r.values["CutHours"], r.values["CutMinutes"] = cutHours(p, asOf, starts)
+	for _, st := range r.from {
+		text, err := st.Fill(r.values)
+		if err != nil {
+			continue // the queries that read from it fail, and say that it is missing
+		}
+		_, text, _ = strings.Cut(text, "\n") // without the comment
+		r.values[strings.ToUpper(st.Name[:1])+st.Name[1:]] = text
+	}
+}
+
 // cutHours are the conditions that an hour is cut by one of the bounds that
 // queries by the hour have, and that a minute lies in such an hour.
 func cutHours(p policy.Policy, asOf soak.AsOf, starts []soak.RunStart) (hours, minutes string) {
 	t := asOf.Minute()
-	bounds := []soak.Minute{t, t.Add(-p.LookBack), t.Add(-recent)}
+	bounds := []soak.Minute{t, t.Add(-p.LookBack), t.Add(-recent), t.Add(-p.CandidateWindow)}
+	for _, server := range p.Servers {
+		if !server.Anchor.IsZero() {
+			bounds = append(bounds, soak.MinuteOf(server.Anchor))
+		}
+	}
 	for _, s := range starts {
 		bounds = append(bounds, s.From)
 	}

@@ -89,7 +89,7 @@ func TestRetentionOfExistingTables(t *testing.T) {
 	f.send(at(10, 0, 0), failureOf(1))
 	changed, err := s.Retain(t.Context(), keep)
 	require.NoError(t, err)
-	assert.Len(t, changed, 18, "%v", changed)
+	assert.Len(t, changed, 22, "%v", changed)
 	for table, want := range map[string]string{
 		"records  ":             "trace_id` String CODEC(ZSTD(1)) TTL toDateTime(received_at) + toIntervalDay(3)",
 		"records":               "payload` String CODEC(ZSTD(3)) TTL toDateTime(received_at) + toIntervalDay(3)",

@@ -231,7 +231,7 @@ func TestBoundsOfArrivalHaveItsType(t *testing.T) {
 		require.NoError(t, err)
 		for _, st := range statements {
 			bounds := maps.Clone(boundsOf("db", policy.Policy{}, soak.AsOf{At: at(10, 0, 0)}, nil))
-			for _, name := range []string{"Trusted", "TrustedLead", "InRun", "CutHours", "CutMinutes"} {
+			for _, name := range []string{"Trusted", "TrustedLead", "InRun", "Activity", "Calls", "Blocks", "Envelopes"} {
 				bounds[name] = "true"
 			}
 			maps.Copy(bounds, values)

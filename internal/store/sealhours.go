@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
+	"github.com/soakgate/soakgate/internal/soak"
 	"github.com/soakgate/soakgate/internal/store/sql"
 )
 
@@ -87,6 +89,7 @@ func hourValues(database string, hour, version time.Time) map[string]string {
 		"Database": database,
 		"Hour":     dateTime(hour),
 		"HourEnd":  dateTime(hour.Add(time.Hour)),
+		"JoinGap":  strconv.FormatInt(int64(soak.JoinGap), 10),
 		"Version":  dateTimeMicro(version),
 	}
 }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -10,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/soakgate/soakgate/internal/classify"
+	"github.com/soakgate/soakgate/internal/soak"
+	"github.com/soakgate/soakgate/internal/soak/policy"
 )
 
 // hourly compares what the views by hour tell with what the minutes hold.
@@ -96,4 +100,63 @@ func TestASliceSealedWhileItsHourIs(t *testing.T) {
 	require.NoError(t, s.conn.Exec(t.Context(), fmt.Sprintf(
 		"INSERT INTO %s.slice_seals (slice, version, sealed_at, collector, records, calls) SELECT %s, %s, now64(6), generateUUIDv4(), 1, 1", s.database, dateTime(at(10, 1, 0)), dateTimeMicro(began))))
 	assert.Equal(t, 1, sealHours(t, s))
+}
+
+// TestFiguresByHour reads the figures of random traffic before and after its
+// hours are sealed: at instants that cut hours, with clocks that run ahead, late
+// records, silences and switches within an hour.
+func TestFiguresByHour(t *testing.T) {
+	s := testStore(t)
+	f := newFeed(t, s)
+	r := rand.New(rand.NewPCG(4, 2))
+	bodies := []string{
+		normalized, `{"_meta":{"normalized":[{"kind":"renamed","from":"a"}]}}`, `{"_meta":{"normalized":"none"}}`,
+		envelope("internal_error", "INTERNAL_ERROR", ""), envelope("weird_failure", "INTERNAL_ERROR", ""), `{"error_kind":"internal_error","tool":`,
+	}
+	for range 60 {
+		arrival := at(8, 0, 0).Add(time.Duration(r.IntN(9*3600)) * time.Second)
+		var observations []classify.Observation
+		for range 1 + r.IntN(8) {
+			o := event(classify.EventErrorEnvelope, bodies[r.IntN(len(bodies))], arrival.Add(-time.Duration(r.IntN(4000)-400)*time.Second), byte(1+r.IntN(250)))
+			if r.IntN(3) == 0 {
+				o = event(classify.EventToolCall, "", arrival.Add(-time.Duration(r.IntN(90))*time.Second), byte(1+r.IntN(250)))
+			}
+			o.TraceID = [16]byte{byte(r.IntN(250)), byte(r.IntN(250)), 1}
+			o.Tool = []string{"get_order", "list_orders"}[r.IntN(2)]
+			src := *o.Source
+			src.Server = []string{"amazon_sp_mcp", "amazon_ads_mcp"}[r.IntN(2)]
+			src.Deployment = []string{"d1", "d2"}[r.IntN(2)]
+			src.Instance = []string{"i1", "i2"}[r.IntN(2)]
+			src.Option = []classify.Switch{classify.SwitchOn, classify.SwitchOn, classify.SwitchOff}[r.IntN(3)]
+			o.Source = &src
+			observations = append(observations, o)
+		}
+		f.send(arrival, observations...)
+	}
+	for seal(t, s) > 0 {
+	}
+	p := policy.Default()
+	p.Servers = []policy.Server{{Name: "amazon_sp_mcp"}, {Name: "amazon_ads_mcp", Anchor: at(9, 17, 0)}}
+	instants := []soak.AsOf{
+		{At: at(12, 0, 0)}, {At: at(13, 37, 0)}, {At: at(13, 37, 0), AllEvents: true}, {At: at(23, 0, 0)}, {At: at(36, 20, 0)},
+	}
+	read := func() (all []string) {
+		for _, asOf := range instants {
+			figures, _, err := s.Figures(t.Context(), p, asOf, soak.Registers{})
+			require.NoError(t, err)
+			text, err := json.MarshalIndent(figures, "", " ")
+			require.NoError(t, err)
+			assert.NotContains(t, string(text), `"error"`)
+			all = append(all, string(text))
+		}
+		return all
+	}
+	before := read()
+	require.Positive(t, sealHours(t, s))
+	assert.Positive(t, count(t, s, "count() FROM DB.activity_by_hour WHERE first != hour"))
+	for i, after := range read() {
+		assert.Equal(t, before[i], after, "as of %v", instants[i])
+	}
+	require.NoError(t, s.conn.Exec(t.Context(), "ALTER TABLE "+s.database+".activity_by_hour DELETE WHERE true SETTINGS mutations_sync = 1"))
+	assert.NotEqual(t, before[3], read()[3], "the hours are what is read")
 }

@@ -939,3 +939,137 @@ ALTER TABLE soakgate.calls_by_minute_local ON CLUSTER 'soak' ADD INDEX IF NOT EX
 -- those of arrival. Parts that are there get the index as they merge.
 ALTER TABLE soakgate.blocks_by_minute_local ON CLUSTER 'soak' ADD INDEX IF NOT EXISTS by_arrival arrived TYPE minmax GRANULARITY 1
 ;
+
+-- activity_by_minute by hour: one row for each stretch of minutes from first to last
+-- without a silence over 15 minutes between two of them.
+CREATE TABLE IF NOT EXISTS soakgate.activity_by_hour_local ON CLUSTER 'soak'
+(
+    hour              DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    arrived           DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    lead              UInt32 CODEC(ZSTD(1)),
+    server            LowCardinality(String),
+    server_family     LowCardinality(String),
+    server_version    LowCardinality(String),
+    environment       LowCardinality(String),
+    deployment        LowCardinality(String),
+    deployment_source LowCardinality(String),
+    instance          LowCardinality(String),
+    option            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    strict            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    replay_id         LowCardinality(String),
+    first             DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    last              DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    calls             UInt64 CODEC(T64, ZSTD(1)),
+    version           DateTime64(6, 'UTC') CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, hour, arrived, lead, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id, first)
+TTL arrived + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS soakgate.activity_by_hour ON CLUSTER 'soak' AS soakgate.activity_by_hour_local
+ENGINE = Distributed('soak', 'soakgate', 'activity_by_hour_local', sipHash64(server, arrived))
+;
+
+-- Errors that are envelopes, and texts that purport to be one and hold no JSON object
+-- (D11), by hour, whatever their tool, kind and code.
+CREATE TABLE IF NOT EXISTS soakgate.envelopes_by_hour_local ON CLUSTER 'soak'
+(
+    hour              DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    arrived           DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    lead              UInt32 CODEC(ZSTD(1)),
+    server            LowCardinality(String),
+    server_family     LowCardinality(String),
+    server_version    LowCardinality(String),
+    environment       LowCardinality(String),
+    deployment        LowCardinality(String),
+    deployment_source LowCardinality(String),
+    instance          LowCardinality(String),
+    option            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    strict            Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    replay_id         LowCardinality(String),
+    envelopes         UInt64 CODEC(T64, ZSTD(1)),
+    unreadable        UInt64 CODEC(T64, ZSTD(1)),
+    cut               UInt64 CODEC(T64, ZSTD(1)),
+    version           DateTime64(6, 'UTC') CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, hour, arrived, lead, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id)
+TTL arrived + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS soakgate.envelopes_by_hour ON CLUSTER 'soak' AS soakgate.envelopes_by_hour_local
+ENGINE = Distributed('soak', 'soakgate', 'envelopes_by_hour_local', sipHash64(server, arrived))
+;
+
+-- blocks_by_minute by hour, whatever the tool, with the first and the last minute that
+-- has a malformed block.
+CREATE TABLE IF NOT EXISTS soakgate.blocks_by_hour_local ON CLUSTER 'soak'
+(
+    hour               DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    arrived            DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    lead               UInt32 CODEC(ZSTD(1)),
+    server             LowCardinality(String),
+    server_family      LowCardinality(String),
+    server_version     LowCardinality(String),
+    environment        LowCardinality(String),
+    deployment         LowCardinality(String),
+    deployment_source  LowCardinality(String),
+    instance           LowCardinality(String),
+    option             Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    strict             Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    replay_id          LowCardinality(String),
+    blocks             UInt64 CODEC(T64, ZSTD(1)),
+    envelope_blocks    UInt64 CODEC(T64, ZSTD(1)),
+    weighted_blocks    UInt64 CODEC(T64, ZSTD(1)),
+    malformed          UInt64 CODEC(T64, ZSTD(1)),
+    malformed_first    DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    malformed_last     DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    sizes              Map(UInt32, UInt64) CODEC(ZSTD(1)),
+    bytes_sum          UInt64 CODEC(T64, ZSTD(1)),
+    known_size_blocks  UInt64 CODEC(T64, ZSTD(1)),
+    known_bytes_sum    UInt64 CODEC(T64, ZSTD(1)),
+    response_bytes_sum UInt64 CODEC(T64, ZSTD(1)),
+    version            DateTime64(6, 'UTC') CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, hour, arrived, lead, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id)
+TTL arrived + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS soakgate.blocks_by_hour ON CLUSTER 'soak' AS soakgate.blocks_by_hour_local
+ENGINE = Distributed('soak', 'soakgate', 'blocks_by_hour_local', sipHash64(server, arrived))
+;
+
+-- lateness_by_day by hour of arrival.
+CREATE TABLE IF NOT EXISTS soakgate.lateness_by_hour_local ON CLUSTER 'soak'
+(
+    arrived           DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
+    server            LowCardinality(String),
+    environment       LowCardinality(String),
+    deployment        LowCardinality(String),
+    instance          LowCardinality(String),
+    replay_id         LowCardinality(String),
+    records           UInt64                  CODEC(T64, ZSTD(1)),
+    late              UInt64                  CODEC(T64, ZSTD(1)),
+    ahead             UInt64                  CODEC(T64, ZSTD(1)),
+    least_ms          Int64                   CODEC(T64, ZSTD(1)),
+    greatest_ms       Int64                   CODEC(T64, ZSTD(1)),
+    version           DateTime64(6, 'UTC')    CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, arrived, deployment, instance, replay_id)
+TTL arrived + INTERVAL 400 DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS soakgate.lateness_by_hour ON CLUSTER 'soak' AS soakgate.lateness_by_hour_local
+ENGINE = Distributed('soak', 'soakgate', 'lateness_by_hour_local', sipHash64(server, arrived))
+;

@@ -1,0 +1,12 @@
+-- activity_by_minute: whole hours in stretches from minute to last, the rest by minute.
+(
+    SELECT server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, lead,
+        first AS minute, last, calls
+    FROM {{.Database}}.activity_by_hour FINAL
+    WHERE calls > 0 AND hour >= {{.From}} AND hour < {{.T}} AND arrived < {{.Settled}} AND NOT ({{.CutHours}})
+    UNION ALL
+    SELECT server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, toUInt32(greatest(dateDiff('second', arrived, minute), 0)) AS lead,
+        minute, minute AS last, calls
+    FROM {{.Database}}.activity_by_minute FINAL
+    WHERE calls > 0 AND {{.Window}} AND (arrived >= {{.Settled}} OR {{.CutMinutes}})
+)

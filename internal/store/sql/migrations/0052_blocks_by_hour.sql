@@ -1,0 +1,35 @@
+-- blocks_by_minute by hour, whatever the tool, with the first and the last minute that
+-- has a malformed block.
+CREATE TABLE IF NOT EXISTS {{.Database}}.blocks_by_hour{{.Local}}{{.OnCluster}}
+(
+    hour               DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    arrived            DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    lead               UInt32 CODEC(ZSTD(1)),
+    server             LowCardinality(String),
+    server_family      LowCardinality(String),
+    server_version     LowCardinality(String),
+    environment        LowCardinality(String),
+    deployment         LowCardinality(String),
+    deployment_source  LowCardinality(String),
+    instance           LowCardinality(String),
+    option             Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    strict             Enum8('undeclared' = 0, 'on' = 1, 'off' = 2),
+    replay_id          LowCardinality(String),
+    blocks             UInt64 CODEC(T64, ZSTD(1)),
+    envelope_blocks    UInt64 CODEC(T64, ZSTD(1)),
+    weighted_blocks    UInt64 CODEC(T64, ZSTD(1)),
+    malformed          UInt64 CODEC(T64, ZSTD(1)),
+    malformed_first    DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    malformed_last     DateTime('UTC') CODEC(DoubleDelta, ZSTD(1)),
+    sizes              Map(UInt32, UInt64) CODEC(ZSTD(1)),
+    bytes_sum          UInt64 CODEC(T64, ZSTD(1)),
+    known_size_blocks  UInt64 CODEC(T64, ZSTD(1)),
+    known_bytes_sum    UInt64 CODEC(T64, ZSTD(1)),
+    response_bytes_sum UInt64 CODEC(T64, ZSTD(1)),
+    version            DateTime64(6, 'UTC') CODEC(ZSTD(1))
+)
+ENGINE = {{.Replicated}}ReplacingMergeTree(version)
+PARTITION BY toYYYYMM(arrived)
+ORDER BY (server, environment, hour, arrived, lead, server_family, server_version, deployment, deployment_source, instance, option, strict, replay_id)
+TTL arrived + INTERVAL {{.RollupDays}} DAY
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
