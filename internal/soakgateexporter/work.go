@@ -161,8 +161,9 @@ func (i *instance) drain(ctx context.Context) {
 	}
 }
 
-// seal computes the rollups of slices that were written to. It rests for at
-// least four times as long as sealing took, so that it cannot crowd out inserts.
+// seal computes the rollups of slices that were written to. While records wait
+// to be inserted it rests for four times as long as sealing took, so that it
+// cannot crowd out inserts.
 func (i *instance) seal(ctx context.Context) {
 	sealer, err := store.NewSealer(i.store, i.journalID())
 	if err != nil {
@@ -170,24 +171,26 @@ func (i *instance) seal(ctx context.Context) {
 		return
 	}
 	failing := false
-	rest := i.config.Seal.Interval
+	var rest time.Time  // until when inserts go first
 	var hours time.Time // when hours were last looked for
-	for pause(ctx, rest) {
+	for pause(ctx, i.config.Seal.Interval) {
 		started := time.Now()
+		if started.Before(rest) && i.journal.Stats().BacklogRows > 0 {
+			continue
+		}
 		_, err := sealer.SealDirty(ctx)
 		if err == nil && started.Sub(hours) > store.Slice {
 			hours = started
 			_, err = sealer.SealHours(ctx)
 		}
 		if errors.Is(err, store.ErrSealing) {
-			rest = i.config.Seal.Interval
 			continue // another collector does it
 		}
 		if err != nil && ctx.Err() == nil && !failing {
 			i.set.Logger.Warn("A slice could not be sealed; it is tried again", zap.Error(err))
 		}
 		failing = err != nil
-		rest = max(i.config.Seal.Interval, 4*time.Since(started))
+		rest = time.Now().Add(4 * time.Since(started))
 	}
 }
 
