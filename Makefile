@@ -51,7 +51,7 @@ generate: $(TOOLS)/helm-docs
 	scripts/chart.sh files
 
 ## chart: the Helm chart's renderings, judged by Kubernetes' own code and by its promises.
-chart: build $(TOOLS)/helm $(TOOLS)/kval
+chart: build $(TOOLS)/helm
 	scripts/chart.sh check
 
 $(TOOLS)/helm: tools/helm/go.mod tools/helm/go.sum
@@ -70,7 +70,7 @@ $(TOOLS)/deploy: $(wildcard tools/deploy/*.go) tools/deploy/go.mod tools/deploy/
 	cd tools/deploy && $(GO) build -o ../../$(TOOLS)/ .
 
 ## check: what CI asks of a change besides the tests.
-check: lint build $(addprefix $(TOOLS)/,helm helm-docs kval actionlint deploy)
+check: lint build $(addprefix $(TOOLS)/,helm helm-docs actionlint deploy)
 	scripts/check.sh
 
 ## fuzz: each fuzz target for FUZZTIME (default 30s).
