@@ -38,7 +38,10 @@ LABEL org.opencontainers.image.title="Soakgate" \
       org.opencontainers.image.source="https://github.com/soakgate/soakgate" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="$VERSION"
-COPY --from=build /out/ /
+COPY --from=build /out/usr/ /usr/
+COPY --from=build /out/etc/ /etc/
+# A new named volume takes its owner from here.
+COPY --from=build --chown=65532:65532 /out/var/lib/soakgate/ /var/lib/soakgate/
 USER 65532:65532
 WORKDIR /var/lib/soakgate
 VOLUME /var/lib/soakgate
@@ -46,7 +49,7 @@ EXPOSE 4317 4318 8888
 ENTRYPOINT ["/usr/local/bin/collector"]
 
 FROM base AS collector-engine
-COPY --from=engine /out/ /
+COPY --from=engine /out/usr/ /usr/
 ENV SOAKGATE_CHDB_LIBRARY=/usr/local/lib/libchdb.so \
     SOAKGATE_DATA=/var/lib/soakgate \
     SOAKGATE_OTLP_GRPC=0.0.0.0:4317 \

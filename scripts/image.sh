@@ -15,8 +15,6 @@ build() {
   CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$version" \
     -o "$out/usr/local/bin/collector" ./cmd/collector
   cp config/production.yaml config/local.yaml config/kafka.yaml "$out/etc/soakgate/"
-  # A new named volume takes its owner from the image.
-  chown -R 65532:65532 "$out/var/lib/soakgate"
 }
 
 engine() {
@@ -37,7 +35,7 @@ engine() {
 run() {
   local root=$1
   shift
-  env -i PATH=/usr/local/bin "${image_env[@]}" chroot --userspec=65532:65532 "$root" "$@"
+  env -i PATH=/usr/local/bin "${image_env[@]}" "$(command -v chroot)" --userspec=65532:65532 "$root" "$@"
 }
 
 try() {
@@ -51,7 +49,7 @@ try() {
   done
   root=$work/$arch
   engine "$arch" "$root"
-  (cd "$work" && apt-get download -q libc6 >/dev/null)
+  (cd "$work" && apt-get download -q libc6 >/dev/null 2>&1)
   dpkg-deb -x "$work"/libc6_*.deb "$root"
   # Of the unpacked package the loader's usual places, which are links on merged systems.
   for lib in lib lib64; do
@@ -59,6 +57,7 @@ try() {
   done
   mkdir -p "$root/tmp" "$root/proc" "$root/dev"
   chmod 1777 "$root/tmp"
+  chown 65532:65532 "$root/var/lib/soakgate"
 
   image_env=()
   run "$root" collector --version
@@ -78,7 +77,6 @@ try() {
   done
   run "$root" collector health "http://127.0.0.1:$((port + 3))/metrics" "tcp://127.0.0.1:$port" "tcp://127.0.0.1:$((port + 1))"
   run "$root" collector ship --endpoint "127.0.0.1:$port" --scenario twins --records 500 --dsn "http://127.0.0.1:$((port + 2))/soakgate" | tail -n 3
-  sed 's/^/  /' "$work/log" | tail -n 5
   find "$root" -newer "$work/log" -type f -not -path "$root/var/lib/soakgate/*" -not -path "$root/tmp/*" -print -quit | grep . &&
     { echo "image: writes outside of its volume" >&2; exit 1; }
   echo "image: runs with glibc alone, as user 65532"
