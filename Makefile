@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOLS   := .cache/tools
 export CGO_ENABLED ?= 0
 
-.PHONY: all build engine demo run test race lint fmt generate check fuzz bench clean
+.PHONY: all build engine demo run test race lint fmt generate chart check fuzz bench clean
 
 all: check test
 
@@ -46,11 +46,31 @@ $(TOOLS)/golangci-lint: tools/go.mod tools/go.sum
 	cd tools && $(GO) build -o ../$(TOOLS)/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 ## generate: write the files that are made from others.
-generate:
+generate: $(TOOLS)/helm-docs
 	$(GO) generate ./...
+	scripts/chart.sh files
+
+## chart: the Helm chart's renderings, judged by Kubernetes' own code and by its promises.
+chart: build $(TOOLS)/helm
+	scripts/chart.sh check
+
+$(TOOLS)/helm: tools/helm/go.mod tools/helm/go.sum
+	cd tools/helm && $(GO) build -o ../../$(TOOLS)/ helm.sh/helm/v4/cmd/helm
+
+$(TOOLS)/helm-docs: tools/helm/go.mod tools/helm/go.sum
+	cd tools/helm && $(GO) build -o ../../$(TOOLS)/ github.com/norwoodj/helm-docs/cmd/helm-docs
+
+$(TOOLS)/kval: $(wildcard tools/kval/*.go) tools/kval/go.mod tools/kval/go.sum
+	cd tools/kval && $(GO) build -o ../../$(TOOLS)/ .
+
+$(TOOLS)/actionlint: tools/deploy/go.mod tools/deploy/go.sum
+	cd tools/deploy && $(GO) build -o ../../$(TOOLS)/ github.com/rhysd/actionlint/cmd/actionlint
+
+$(TOOLS)/deploy: $(wildcard tools/deploy/*.go) tools/deploy/go.mod tools/deploy/go.sum
+	cd tools/deploy && $(GO) build -o ../../$(TOOLS)/ .
 
 ## check: what CI asks of a change besides the tests.
-check: lint build
+check: lint build $(addprefix $(TOOLS)/,helm helm-docs actionlint deploy)
 	scripts/check.sh
 
 ## fuzz: each fuzz target for FUZZTIME (default 30s).

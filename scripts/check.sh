@@ -19,7 +19,15 @@ if [ "$before" != "$after" ]; then
 fi
 
 echo "every Collector configuration is accepted"
-for f in $(grep -lE '^service:' config/*.yaml); do
+for f in $(grep -lE '^service:' config/*.yaml deploy/compose/*.yaml); do
   echo "  $f"
   bin/collector validate --config "$f"
 done
+
+echo "compose files, release configuration and workflows are what their tools take"
+.cache/tools/deploy compose deploy/compose/compose.yaml
+.cache/tools/deploy release .goreleaser.yaml
+.cache/tools/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml
+
+echo "the chart keeps its promises"
+scripts/chart.sh check

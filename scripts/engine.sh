@@ -29,7 +29,8 @@ if [[ -n ${SOAKGATE_CHDB_LIBRARY:-} ]]; then
 fi
 [[ -f $target ]] && exit 0
 
-case "$(uname -s)/$(uname -m)" in
+# Another system than this one is for images that are built for it.
+case "${SOAKGATE_ENGINE_PLATFORM:-$(uname -s)/$(uname -m)}" in
   Linux/x86_64 | Linux/amd64) platform=linux-x64-gnu total=$bytes_linux_x64 sha512=$sha512_linux_x64 ;;
   Linux/aarch64 | Linux/arm64) platform=linux-arm64-gnu total=0 sha512= ;;
   Darwin/x86_64) platform=darwin-x64 total=0 sha512= ;;

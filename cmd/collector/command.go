@@ -10,8 +10,11 @@ import (
 	"go.opentelemetry.io/collector/otelcol"
 )
 
-// version is the release; the linker sets it.
-var version = "dev"
+// unreleased is the version of a build that nobody named.
+const unreleased = "dev"
+
+// version is the release; the linker sets it, see releaseOf.
+var version = unreleased
 
 // newCommand builds the command tree: the Collector's root command with our
 // subcommands on it.
@@ -36,6 +39,7 @@ func newCommand() *cobra.Command {
 		newClickHouseCommand(),
 		newConformanceCommand(recordConformance),
 		newCheckCommand(),
+		newHealthCommand(),
 		newComplaintCommand(),
 		newJournalCommand(),
 		newMigrateCommand(),

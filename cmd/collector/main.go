@@ -8,10 +8,25 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args[1:])) }
+func main() {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = releaseOf(version, info.Main.Version)
+	}
+	os.Exit(run(context.Background(), os.Args[1:]))
+}
+
+// releaseOf is what the linker set, else what Go noted of the module, as it does
+// for `go install` and for builds in a repository.
+func releaseOf(linked, module string) string {
+	if linked != unreleased || module == "" || module == "(devel)" {
+		return linked
+	}
+	return module
+}
 
 // run executes the command line and gives the process's exit status: 1 for an
 // error that says nothing else.
