@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOLS   := .cache/tools
 export CGO_ENABLED ?= 0
 
-.PHONY: all build engine demo run test race lint fmt generate chart check fuzz bench clean
+.PHONY: all build engine demo run test race lint fmt generate chart check fuzz bench bench-build clean
 
 all: check test
 
@@ -77,9 +77,14 @@ check: lint build $(addprefix $(TOOLS)/,helm helm-docs actionlint deploy)
 fuzz:
 	scripts/fuzz.sh $(or $(FUZZTIME),30s)
 
-## bench: the Go benchmarks.
+## bench: the Go benchmarks of each stage.
 bench: engine
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+
+## bench-build: what bench/run.sh compares: the collector, its peer and the load.
+bench-build: engine build
+	cd bench/loadgen && $(GO) build -o ../../bin/loadgen .
+	cd bench/peer && $(GO) build -o ../../bin/otelcol-peer .
 
 clean:
 	rm -rf bin .soakgate

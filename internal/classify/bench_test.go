@@ -50,3 +50,16 @@ func BenchmarkJudgeSize(b *testing.B) {
 		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) { benchmark(b, Payload{Text: []byte(text)}) })
 	}
 }
+
+// TestJudgingAllocatesLittle guards the path of valid payloads: an allocation for
+// each text that is no word of the contract, and none for the parse.
+func TestJudgingAllocatesLittle(t *testing.T) {
+	c := newClassifier(t)
+	for text, limit := range map[string]float64{benchEnvelope: 2, benchMeta: 4} {
+		var j Judgement
+		payload := Payload{Text: []byte(text), Family: FamilySP}
+		if got := testing.AllocsPerRun(100, func() { c.JudgeInto(&j, payload) }); got > limit {
+			t.Errorf("%.0f allocations for %.60s, at most %.0f are right", got, text, limit)
+		}
+	}
+}
