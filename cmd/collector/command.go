@@ -37,6 +37,7 @@ func newCommand() *cobra.Command {
 		newConformanceCommand(recordConformance),
 		newCheckCommand(),
 		newComplaintCommand(),
+		newDashboardsCommand(),
 		newJournalCommand(),
 		newMigrateCommand(),
 		newRejectedCommand(),
