@@ -29,7 +29,7 @@ func fillErrors(b *board) {
 		OverrideByName("mean_time", unit("s", 2)).WithTarget(b.rows("errors_tools")))
 
 	b.row("What is new")
-	put(b, 12, 9, list("First seen in this time range", "Kinds and codes that a server sent in this time range and not in the 30 days before it.").
+	put(b, 12, 9, list("First seen in this time range", "Kinds and codes that a server sent in this time range and not in the week before it.").
 		OverrideByName("first_seen", unit("dateTimeFromNow", 0)).OverrideByName("errors", unit("short", 0)).WithTarget(b.rows("errors_new")))
 	put(b, 12, 9, list("Before and after a version change", "Errors for a thousand calls of each server's newest version, against the version before it.").
 		OverrideByName("since", unit("dateTimeFromNow", 0)).OverrideByRegexp("/^(before|after)$/", unit("short", 2)).

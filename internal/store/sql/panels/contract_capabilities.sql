@@ -7,17 +7,20 @@ SELECT d.server AS server, d.version AS version, d.told AS told_at,
 FROM
 (
     SELECT server, version, max(b.at) AS told, argMax(arrayMap(k -> toString(k), b.error_kinds), b.at) AS kinds,
-        if(countIf(b.declared_default IS NOT NULL) > 0, argMaxIf(b.declared_default, b.at, b.declared_default IS NOT NULL), NULL) AS value
+        argMaxIf(b.declared_default, b.at, b.declared_default IS NOT NULL) AS value
     FROM {{.Database}}.capabilities AS b
     WHERE server IN (${server:singlequote}) AND environment IN (${environment:singlequote}) AND b.at <= $__toTime
     GROUP BY server, version
 ) AS d
 LEFT JOIN
 (
-    SELECT server, server_version, groupUniqArray(toString(assumeNotNull(e.error_kind))) AS kinds
-    FROM {{.Database}}.errors_hourly AS e
-    WHERE server IN (${server:singlequote}) AND environment IN (${environment:singlequote}) AND $__timeFilter(hour) AND e.errors > 0 AND error_kind IS NOT NULL AND shape = 'mcp_envelope_v1'
-    GROUP BY server, server_version
-) AS o ON d.server = o.server AND d.version = o.server_version
+    SELECT server, toString(server_version) AS version, groupUniqArray(toString(assumeNotNull(error_kind))) AS kinds
+    FROM
+    (
+        SELECT DISTINCT server, server_version, error_kind FROM {{.Database}}.errors_hourly
+        WHERE server IN (${server:singlequote}) AND environment IN (${environment:singlequote}) AND $__timeFilter(hour) AND errors > 0 AND error_kind IS NOT NULL AND shape = 'mcp_envelope_v1'
+    )
+    GROUP BY server, version
+) AS o ON d.server = o.server AND d.version = o.version
 ORDER BY server, version
 LIMIT 50
