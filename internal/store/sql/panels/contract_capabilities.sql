@@ -14,12 +14,15 @@ FROM
 ) AS d
 LEFT JOIN
 (
-    SELECT server, toString(server_version) AS version, groupUniqArray(toString(assumeNotNull(error_kind))) AS kinds
+    SELECT server, toString(server_version) AS version, groupUniqArray(toString(assumeNotNull(k.error_kind))) AS kinds
     FROM
     (
-        SELECT DISTINCT server, server_version, error_kind FROM {{.Database}}.errors_hourly
-        WHERE server IN (${server:singlequote}) AND environment IN (${environment:singlequote}) AND $__timeFilter(hour) AND errors > 0 AND error_kind IS NOT NULL AND shape = 'mcp_envelope_v1'
-    )
+        SELECT server, server_version, error_kind, sum(b.errors) AS errors
+        FROM {{.Database}}.errors_hourly AS b
+        WHERE server IN (${server:singlequote}) AND environment IN (${environment:singlequote}) AND $__timeFilter(hour)
+          AND b.errors > 0 AND error_kind IS NOT NULL AND shape = 'mcp_envelope_v1'
+        GROUP BY server, server_version, error_kind
+    ) AS k
     GROUP BY server, version
 ) AS o ON d.server = o.server AND d.version = o.version
 ORDER BY server, version
