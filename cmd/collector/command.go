@@ -41,6 +41,7 @@ func newCommand() *cobra.Command {
 		newCheckCommand(),
 		newHealthCommand(),
 		newComplaintCommand(),
+		newDashboardsCommand(),
 		newJournalCommand(),
 		newMigrateCommand(),
 		newRejectedCommand(),

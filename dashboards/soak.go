@@ -1,0 +1,127 @@
+package dashboards
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+)
+
+// What the built-in policy asks for. A test holds them to config/soak-policy.yaml.
+const (
+	soakDays       = 14
+	malformedRate  = 0.001
+	normalizedP99  = 2048 // bytes
+	normalizedMost = 16384
+	answerShare    = 0.05
+	kindCalls      = 30
+	toolCalls      = 20
+	reviewDays     = 7
+)
+
+var soakPage = page{
+	name: "soak", title: "Soakgate Soak", from: "now-30d", prometheus: true,
+	description: "May the servers flip MCP_SCHEMA_KEY_NORMALIZATION_META: the verdict, its gates, and what they rest on",
+	variables:   scope, annotations: []string{"conformance", "complaints", "versions", "holes"},
+	fill: fillSoak,
+}
+
+func fillSoak(b *board) {
+	fillVerdict(b)
+	fillClock(b)
+	fillBytes(b)
+	fillCoverage(b)
+	fillRegisters(b)
+}
+
+func fillVerdict(b *board) {
+	b.row("Verdict")
+	put(b, 5, 6, number("Verdict", "The verdict of collector soak for all servers together. Where several collectors judge, the worst counts.", "none").
+		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps([]string{"text"})).ColorMode(common.BigValueColorModeBackground).
+		NoValue("No verdict is served: set soak::interval").
+		WithTarget(promNow("A", "min(soakgate_soak_verdict)", "verdict", prometheus.PromQueryFormatTimeSeries)))
+	put(b, 19, 6, states("Verdict over time", "How the verdict has stood. A FLIP needs every gate at the same instant: green yesterday is nothing.").
+		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps([]string{"text"})).
+		WithTarget(promRange("A", "min(soakgate_soak_verdict)", "verdict")))
+	put(b, 12, 19, list("Gates by server", "The gate rows of `collector soak --format json`, server by server; * stands for gates over all servers. Any BLOCK decides, then any unknown, then any hold.").
+		Datasource(prometheusRef()).NoValue("").Mappings(gateStates).Thresholds(steps([]string{"text"})).
+		CellOptions(colorText()).
+		WithTransformation(matrix("gate", "server", "Value")).
+		WithTarget(promNow("A", "min by (server, gate) (soakgate_soak_gate)", "", prometheus.PromQueryFormatTable)))
+	put(b, 12, 19, states("Gates that do not pass", "Gates over time while they hold, block or could not be read. A gate that passes leaves no trace here.").
+		Datasource(prometheusRef()).Mappings(gateStates).Thresholds(steps([]string{"text"})).NoValue("Every gate passes, or no verdict is served").NeverSpanNulls().
+		WithTarget(promRange("A", "min by (server, gate) (soakgate_soak_gate) < 1", "{{server}} {{gate}}")))
+}
+
+func fillClock(b *board) {
+	b.row("Time and traffic with the option on")
+	put(b, 8, 8, gauges("Days done of 14", "Elapsed days with the option on in production, by server, within the time range shown (D4). The clock restarts after the option was off, after an unrefilled hole in collecting and after 72 silent hours; shorter silences from 6 hours are subtracted. The gate `duration` decides.", "d").
+		Max(soakDays).Decimals(1).Thresholds(tooLittle(soakDays)).WithTarget(b.rows("soak_days")))
+	put(b, 16, 8, list("Deployments", "Installations with the option on. One counts with 300 calls on 7 days, seen within 48 hours, and an identity that is more than a host's name; 3 are needed for each server (D5).").
+		OverrideByName("calls", unit("short", 0)).OverrideByName("last_call", unit("dateTimeFromNow", 0)).
+		WithTarget(b.rows("soak_deployments")))
+	put(b, 12, 8, bars("Calls with the option on", "Tool calls by server, each once, with the option on.", "short").
+		Interval("10m").WithTarget(b.series("soak_calls")))
+	put(b, 12, 8, lines("Upper bound of malformed blocks", "While no block is malformed, at most this share of them is, with 95 % confidence (D6): it falls with every block, counted from the left edge. Below the line the gate `malformed` can pass. Not drawn for a version with a malformed block: that is a BLOCK at any rate.", "percentunit").
+		Thresholds(tooMuch(malformedRate)).ThresholdsStyle(limit()).
+		ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10)).Min(0.00001).
+		Legend(legend("lastNotNull")).WithTarget(b.series("soak_bound")))
+}
+
+func fillBytes(b *board) {
+	b.row("Blocks: answers that carry _meta.normalized")
+	put(b, 12, 9, lines("Bytes of normalized", "Exact quantiles of the size of the member `normalized`, by server. At most 1 % of the blocks may be larger than the line (D10).", "bytes").
+		Thresholds(tooMuch(normalizedP99)).ThresholdsStyle(limit()).WithTarget(b.series("soak_bytes")))
+	put(b, 12, 9, lines("Share of the answer", "Bytes of `normalized` out of all bytes of the answers whose size is known (D10).", "percentunit").
+		Thresholds(tooMuch(answerShare)).ThresholdsStyle(limit()).WithTarget(b.series("soak_share")))
+	put(b, gridWidth, 7, list("Blocks by version", "What the gates malformed, bytes and share judge, by server and version: one malformed block or one larger than 16,384 bytes is a BLOCK. Known: for which part of the blocks the answer's size is known; below half the share holds.").
+		OverrideByName("blocks", unit("short", 0)).OverrideByName("malformed", colored(tooMuch(1))).
+		OverrideByName("p50", unit("bytes", 0)).OverrideByName("p95", unit("bytes", 0)).
+		OverrideByName("p99", colored(tooMuch(normalizedP99+1), unit("bytes", 0)...)).
+		OverrideByName("largest", colored(tooMuch(normalizedMost+1), unit("bytes", 0)...)).
+		OverrideByName("share", colored(tooMuch(answerShare), unit("percentunit", 2)...)).
+		OverrideByName("known", colored(tooLittle(0.5), unit("percentunit", 0)...)).
+		WithTarget(b.rows("soak_blocks")))
+}
+
+func fillCoverage(b *board) {
+	b.row("Coverage")
+	put(b, 10, 10, list("Normalization kinds", "Well-formed calls by kind, every kind of the contract: 0 was never exercised. renamed, dropped_alias and coerced need 30 calls from 2 deployments; of the two unknown_field kinds, the one that the deployments' strictness implies (D9).").
+		OverrideByName("calls", colored(tooLittle(kindCalls), unit("short", 0)...)).
+		OverrideByName("kind", width(220)).
+		WithTarget(b.rows("soak_kinds")))
+	put(b, 14, 10, list("Tools", "Calls by tool, those with the option on (20 are needed, D9), and well-formed calls by normalization kind: 0 was never exercised.").
+		OverrideByName("calls", unit("short", 0)).OverrideByName("with_option_on", colored(tooLittle(toolCalls), unit("short", 0)...)).
+		OverrideByRegexp("/^(renamed|dropped_alias|coerced|passed_through|rejected)$/", colored(steps([]string{"orange", "text"}, 1), unit("short", 0)...)).
+		WithTarget(b.rows("soak_tools")))
+}
+
+func fillRegisters(b *board) {
+	b.row("Conformance, complaints, lockstep")
+	put(b, 14, 7, list("Lockstep", "The candidates: versions that answered in production with the option on within a day of the right edge. All must pass at one instant, on one conformance suite, and declare the same default.").
+		OverrideByRegexp("/^(first_call|last_call)$/", unit("dateTimeFromNow", 0)).OverrideByName("calls_last_day", unit("short", 0)).
+		WithTarget(b.rows("soak_lockstep")))
+	put(b, 10, 7, list("Reviews for complaints", "Who last looked for complaints. No complaint counts only while a review is at most 7 days old (D13): `collector complaint review`.").
+		NoValue("-").OverrideByName("days_ago", colored(tooMuch(reviewDays), unit("short", 1)...)).
+		OverrideByName("reviewed", unit("dateTimeFromNow", 0)).
+		WithTarget(b.rows("soak_reviews")))
+	put(b, 12, 8, list("Conformance runs", "The newest run of each version: items 1 to 6 of the suite. A failed item blocks, one not tested holds unless the policy allows it (D12).").
+		OverrideByName("run_at", unit("dateTimeFromNow", 0)).
+		OverrideByRegexp("/^item_/", []dashboard.DynamicConfigValue{property("custom.width", 80)}).
+		WithTarget(b.rows("soak_conformance")))
+	put(b, 12, 8, list("Complaints", "The register of complaints about payload size and parsing. An open one blocks (D13).").
+		OverrideByRegexp("/^(entered|changed)$/", unit("dateTimeFromNow", 0)).
+		WithTarget(b.rows("soak_complaints")))
+}
+
+// matrix turns rows of (row, column, value) into a table with a column for each
+// value of the second: servers side by side.
+func matrix(row, column, value string) dashboard.DataTransformerConfig {
+	return dashboard.DataTransformerConfig{Id: "groupingToMatrix", Options: map[string]any{
+		"rowField": row, "columnField": column, "valueField": value, "emptyValue": "null",
+	}}
+}
+
+// colorText shows the colour of a value's mapping or threshold as the text's.
+func colorText() common.TableCellOptions {
+	return common.TableCellOptions{TableColorTextCellOptions: common.NewTableColorTextCellOptions()}
+}

@@ -1,0 +1,3 @@
+SELECT DISTINCT deployment FROM {{.Database}}.activity_by_minute
+WHERE server IN (${server:singlequote}) AND environment IN (${environment:singlequote}) AND $__timeFilter(minute)
+ORDER BY deployment
