@@ -22,7 +22,7 @@ func fillErrors(b *board) {
 
 	b.row("Where")
 	put(b, 12, 9, list("Servers and versions", "Calls and failures by server and version, and whose mistake the failures were.").
-		OverrideByRegexp("/^(calls|failed|servers_mistake|callers_mistake)$/", unit("short", 0)).OverrideByName("error_rate", unit("percentunit", 2)).
+		OverrideByRegexp("/^(calls|failed|servers_mistake|callers_mistake|upstreams_mistake)$/", unit("short", 0)).OverrideByName("error_rate", unit("percentunit", 2)).
 		OverrideByName("last_call", unit("dateTimeFromNow", 0)).WithTarget(b.rows("errors_versions")))
 	put(b, 12, 9, list("Tools with most failures", "The 50 tools that failed most often, and how long their calls took on average.").
 		OverrideByRegexp("/^(calls|failed)$/", unit("short", 0)).OverrideByName("error_rate", unit("percentunit", 2)).
