@@ -201,23 +201,29 @@ func (b *board) annotation(name string) *dashboard.AnnotationQueryBuilder {
 		Target(b.query("Anno", FormatTable, "annotation_"+name))
 }
 
-// steps are the colours of a threshold, from the least value up.
-func steps(colors []string, values ...float64) *dashboard.ThresholdsConfigBuilder {
-	list := []dashboard.Threshold{{Color: colors[0]}} // without a value: from minus infinity
-	for i, v := range values {
-		list = append(list, dashboard.Threshold{Value: &v, Color: colors[i+1]})
+// step is a colour from a value on.
+type step struct {
+	from  float64
+	color string
+}
+
+// steps are the colours of a threshold: base, and others from their values on.
+func steps(base string, more ...step) *dashboard.ThresholdsConfigBuilder {
+	list := []dashboard.Threshold{{Color: base}} // without a value: from minus infinity
+	for _, s := range more {
+		list = append(list, dashboard.Threshold{Value: &s.from, Color: s.color})
 	}
 	return dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).Steps(slices.Clip(list))
 }
 
 // tooMuch is red from the limit on, tooLittle red below it.
 func tooMuch(limit float64) *dashboard.ThresholdsConfigBuilder {
-	return steps([]string{"green", "red"}, limit)
+	return steps("green", step{limit, "red"})
 }
 
 func tooLittle(limit float64) *dashboard.ThresholdsConfigBuilder {
-	return steps([]string{"orange", "green"}, limit)
+	return steps("orange", step{limit, "green"})
 }
 
 // neutral has one colour: the value is no judgement.
-func neutral() *dashboard.ThresholdsConfigBuilder { return steps([]string{"blue"}) }
+func neutral() *dashboard.ThresholdsConfigBuilder { return steps("blue") }

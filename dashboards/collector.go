@@ -28,7 +28,7 @@ func fillCollector(b *board) {
 		WithTarget(now("A", "sum(rate(soakgate_observations_total[5m]))", "received")).
 		WithTarget(now("B", "sum(rate(soakgate_inserted_records_total[5m]))", "stored")))
 	put(b, 6, 4, number("Waiting", "Age of the oldest record in any collector's journal. It keeps growing while ClickHouse is away.", "s").
-		Datasource(prometheusRef()).Thresholds(steps([]string{"green", "orange", "red"}, 60, 600)).
+		Datasource(prometheusRef()).Thresholds(steps("green", step{60, "orange"}, step{600, "red"})).
 		WithTarget(now("A", "max(soakgate_journal_backlog_age_seconds)", "oldest record")))
 	put(b, 6, 4, number("Refused in an hour", "Requests answered with a time to come back. Senders keep them; nothing is lost.", "short").
 		Datasource(prometheusRef()).Thresholds(tooMuch(1)).Decimals(0).
@@ -57,12 +57,12 @@ func fillCollector(b *board) {
 	b.row("Collectors, as ClickHouse knows them")
 	put(b, gridWidth, 7, list("Heartbeats", "The newest stored heartbeat of each collector. It came through the journal, so all that was taken before stored_through is stored. Books off by: accepted records that are neither stored, rejected, parked nor waiting; it must be 0.").
 		OverrideByRegexp("/^(seen|stored_through)$/", unit("dateTimeFromNow", 0)).
-		OverrideByName("age", colored(steps([]string{"green", "orange", "red"}, 120, 600), unit("s", 0)...)).
+		OverrideByName("age", colored(steps("green", step{120, "orange"}, step{600, "red"}), unit("s", 0)...)).
 		OverrideByName("backlog", unit("short", 0)).OverrideByName("backlog_age", unit("s", 0)).
-		OverrideByName("books_off_by", colored(steps([]string{"red", "green", "red"}, 0, 1))).
+		OverrideByName("books_off_by", colored(steps("red", step{0, "green"}, step{1, "red"}))).
 		WithTarget(b.rows("collector_heartbeats")))
 	put(b, 12, 8, lines("Backlog by heartbeat", "Records that waited when each heartbeat was written. A gap in a line is time without that collector.", "short").
-		Interval("1m").SpanNulls(common.BoolOrFloat64{Float64: milliseconds(300_000)}).WithTarget(b.series("collector_alive")))
+		Interval("1m").SpanNulls(common.BoolOrFloat64{Float64: new(300_000.0)}).WithTarget(b.series("collector_alive")))
 	put(b, 12, 8, list("Lateness", "How late records came, by the sender's clock against ours: late is over 24 hours, ahead over 5 minutes into the future.").
 		OverrideByRegexp("/^(records|late|ahead)$/", unit("short", 0)).OverrideByName("late_share", colored(tooMuch(0.01), unit("percentunit", 2)...)).
 		OverrideByRegexp("/^(least|greatest)$/", unit("s", 0)).WithTarget(b.rows("collector_lateness")))
@@ -78,5 +78,3 @@ func latency(title, description, metric string) *timeseries.PanelBuilder {
 	}
 	return own(title, description, "s").WithTarget(quantile("A", "0.5", "p50")).WithTarget(quantile("B", "0.99", "p99"))
 }
-
-func milliseconds(n float64) *float64 { return &n }

@@ -10,7 +10,7 @@ var contractPage = page{
 func fillContract(b *board) {
 	b.row("Validity")
 	put(b, gridWidth, 4, number("Envelopes", "Error envelopes and which part of them keeps every rule; error texts that are no envelope; texts that look like one and cannot be read, and those among them that a carrier cut.", "short").
-		Thresholds(neutral()).OverrideByName("valid_share", append(unit("percentunit", 2), colorsOf(steps([]string{"red", "orange", "green"}, 0.99, 1))...)).
+		Thresholds(neutral()).OverrideByName("valid_share", append(unit("percentunit", 2), colorsOf(steps("red", step{0.99, "orange"}, step{1, "green"}))...)).
 		OverrideByName("unreadable", colorsOf(tooMuch(1))).WithTarget(b.rows("contract_totals")))
 	put(b, 12, 9, lines("Validity by server", "The part of the error envelopes that keeps every rule of the contract.", "percentunit").Max(1).
 		Legend(legend("min", "lastNotNull")).WithTarget(b.series("contract_validity")))

@@ -81,13 +81,13 @@ func Write(dir string, o Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // Grafana runs as another user
 		return nil, fmt.Errorf("make the folder of the dashboards: %w", err)
 	}
 	paths := make([]string, 0, len(files))
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name)
-		if err := os.WriteFile(path, f.JSON, 0o644); err != nil {
+		if err := os.WriteFile(path, f.JSON, 0o644); err != nil { //nolint:gosec // Grafana runs as another user
 			return nil, fmt.Errorf("write a dashboard: %w", err)
 		}
 		paths = append(paths, path)

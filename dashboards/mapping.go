@@ -16,7 +16,7 @@ type named struct {
 func mapping(values ...named) []dashboard.ValueMapping {
 	m := dashboard.NewValueMap()
 	for i, v := range values {
-		index := int32(i) //nolint:gosec // a handful of values
+		index := int32(i)
 		m.Options[strconv.Itoa(v.number)] = dashboard.ValueMappingResult{Text: &v.text, Color: &v.color, Index: &index}
 	}
 	return []dashboard.ValueMapping{{ValueMap: m}}

@@ -36,19 +36,19 @@ func fillSoak(b *board) {
 func fillVerdict(b *board) {
 	b.row("Verdict")
 	put(b, 5, 6, number("Verdict", "The verdict of collector soak for all servers together. Where several collectors judge, the worst counts.", "none").
-		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps([]string{"text"})).ColorMode(common.BigValueColorModeBackground).
+		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps("text")).ColorMode(common.BigValueColorModeBackground).
 		NoValue("No verdict is served: set soak::interval").
 		WithTarget(promNow("A", "min(soakgate_soak_verdict)", "verdict", prometheus.PromQueryFormatTimeSeries)))
 	put(b, 19, 6, states("Verdict over time", "How the verdict has stood. A FLIP needs every gate at the same instant: green yesterday is nothing.").
-		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps([]string{"text"})).
+		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps("text")).
 		WithTarget(promRange("A", "min(soakgate_soak_verdict)", "verdict")))
 	put(b, 12, 19, list("Gates by server", "The gate rows of `collector soak --format json`, server by server; * stands for gates over all servers. Any BLOCK decides, then any unknown, then any hold.").
-		Datasource(prometheusRef()).NoValue("").Mappings(gateStates).Thresholds(steps([]string{"text"})).
+		Datasource(prometheusRef()).NoValue("").Mappings(gateStates).Thresholds(steps("text")).
 		CellOptions(colorText()).
 		WithTransformation(matrix("gate", "server", "Value")).
 		WithTarget(promNow("A", "min by (server, gate) (soakgate_soak_gate)", "", prometheus.PromQueryFormatTable)))
 	put(b, 12, 19, states("Gates that do not pass", "Gates over time while they hold, block or could not be read. A gate that passes leaves no trace here.").
-		Datasource(prometheusRef()).Mappings(gateStates).Thresholds(steps([]string{"text"})).NoValue("Every gate passes, or no verdict is served").NeverSpanNulls().
+		Datasource(prometheusRef()).Mappings(gateStates).Thresholds(steps("text")).NoValue("Every gate passes, or no verdict is served").NeverSpanNulls().
 		WithTarget(promRange("A", "min by (server, gate) (soakgate_soak_gate) < 1", "{{server}} {{gate}}")))
 }
 
@@ -91,7 +91,7 @@ func fillCoverage(b *board) {
 		WithTarget(b.rows("soak_kinds")))
 	put(b, 14, 10, list("Tools", "Calls by tool, those with the option on (20 are needed, D9), and well-formed calls by normalization kind: 0 was never exercised.").
 		OverrideByName("calls", unit("short", 0)).OverrideByName("with_option_on", colored(tooLittle(toolCalls), unit("short", 0)...)).
-		OverrideByRegexp("/^(renamed|dropped_alias|coerced|passed_through|rejected)$/", colored(steps([]string{"orange", "text"}, 1), unit("short", 0)...)).
+		OverrideByRegexp("/^(renamed|dropped_alias|coerced|passed_through|rejected)$/", colored(steps("orange", step{1, "text"}), unit("short", 0)...)).
 		WithTarget(b.rows("soak_tools")))
 }
 

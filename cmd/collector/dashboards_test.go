@@ -37,8 +37,7 @@ func TestDashboardsCommand(t *testing.T) {
 			code := 0
 			if err != nil {
 				code = 1
-				var exit *exitError
-				if errors.As(err, &exit) {
+				if exit, ok := errors.AsType[*exitError](err); ok {
 					code = exit.code
 				}
 			}
