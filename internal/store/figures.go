@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -66,18 +67,25 @@ type reading struct {
 	statements map[string]sql.Statement
 	from       []sql.Statement
 	values     map[string]string
-	queries    map[string]string
+
+	mu      sync.Mutex // guards queries: groups are read at the same time
+	queries map[string]string
 }
 
 // figures reads in the order that package soak demands: what later queries are
 // bounded by comes first.
 func (r *reading) figures(p policy.Policy, asOf soak.AsOf, registers soak.Registers) soak.Figures {
 	f := soak.Figures{Version: soak.FiguresVersion, Bounds: soak.Bounds{AsOf: asOf}}
-	f.Registers = r.registers()
+	together(
+		func() { f.Registers = r.registers() },
+		func() { r.declarations(&f) },
+		func() {
+			f.Kept = one(r, "kept", func(v *soak.Kept, scan scanner) error { return scan((*int64)(&v.Oldest), &v.Expired) })
+		},
+		func() { f.Heartbeats = r.heartbeats() },
+		func() { f.Lateness = r.lateness() },
+	)
 	f.Registers.Value = f.Registers.Value.Join(registers)
-	f.Kept = one(r, "kept", func(v *soak.Kept, scan scanner) error { return scan((*int64)(&v.Oldest), &v.Expired) })
-	f.Heartbeats = r.heartbeats()
-	f.Lateness = r.lateness()
 	f.Bounds.Untrusted = soak.Untrusted(p, f.Lateness.Value)
 	r.values["Trusted"] = trusted("minute <= arrived +", f.Bounds.Untrusted, p)
 	r.values["TrustedLead"] = trusted("lead <=", f.Bounds.Untrusted, p)
@@ -85,7 +93,6 @@ func (r *reading) figures(p policy.Policy, asOf soak.AsOf, registers soak.Regist
 	r.sources(p, asOf, nil)
 
 	r.telemetry(&f)
-	r.declarations(&f)
 	f.Bounds.RunStarts = soak.RunStarts(p, f, asOf)
 	r.values["InRun"] = inRun(f.Bounds.RunStarts)
 	r.sources(p, asOf, f.Bounds.RunStarts)
@@ -261,7 +268,9 @@ func readRows[T any](r *reading, name string, scan func(*T, scanner) error) ([]T
 	if err != nil {
 		return nil, err
 	}
+	r.mu.Lock()
 	r.queries[name] = text
+	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(r.ctx, queryTimeout)
 	defer cancel()
 	result, err := r.store.conn.Query(ctx, text)

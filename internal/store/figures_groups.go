@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/soakgate/soakgate/internal/soak"
 )
@@ -41,35 +42,63 @@ func (r *reading) lateness() soak.Read[[]soak.LatenessRow] {
 	})
 }
 
+// together reads independent groups at the same time: most queries are too short
+// to keep every core busy.
+func together(reads ...func()) {
+	var wg sync.WaitGroup
+	for _, read := range reads {
+		wg.Go(read)
+	}
+	wg.Wait()
+}
+
 // telemetry reads the groups that come from rollups and need no run start.
 func (r *reading) telemetry(f *soak.Figures) {
-	f.Servers = rows(r, "servers", func(v *soak.ServerRow, scan scanner) error {
-		return scan(&v.Server, &v.Environment, &v.Calls, (*int64)(&v.First), (*int64)(&v.Last))
-	})
-	f.Versions = rows(r, "versions", func(v *soak.VersionRow, scan scanner) error {
-		return scan(&v.Server, &v.Version, (*int64)(&v.First), (*int64)(&v.FirstOn), (*int64)(&v.LastOn), &v.Live)
-	})
-	f.Activity = r.activity()
-	f.Refills = r.refills()
-	f.Arrivals = rows(r, "arrivals", func(v *soak.ArrivalRow, scan scanner) error {
-		return scan(&v.Server, &v.Received, &v.Late, &v.Replayed)
-	})
-	f.Blocks = rows(r, "blocks", scanBlocks)
-	f.Readable = rows(r, "readable", func(v *soak.ReadableRow, scan scanner) error {
-		return scan(&v.Server, &v.Version, &v.Readable, &v.Unreadable, &v.Cut, &v.Recent)
-	})
-	f.Findings = rows(r, "findings", func(v *soak.FindingRow, scan scanner) error {
-		return scan(&v.Server, &v.Version, &v.What, &v.Value, &v.BeforeAnchor, &v.Count, (*int64)(&v.First), (*int64)(&v.Last))
-	})
-	f.Legacy = rows(r, "legacy", func(v *soak.LegacyRow, scan scanner) error {
-		return scan(&v.Server, &v.Version, &v.Value, &v.Count, (*int64)(&v.First))
-	})
-	f.Replayed = rows(r, "replayed", func(v *soak.ReplayedRow, scan scanner) error {
-		return scan(&v.Server, &v.Replay, &v.Calls, (*int64)(&v.First), (*int64)(&v.Last))
-	})
-	f.Books = one(r, "books", func(v *soak.Books, scan scanner) error {
-		return scan((*int64)(&v.SealedThrough), &v.Distinct, &v.Sealed)
-	})
+	together(
+		func() { f.Servers = rows(r, "servers", scanServer) },
+		func() { f.Versions = rows(r, "versions", scanVersion) },
+		func() { f.Activity = r.activity() },
+		func() { f.Refills = r.refills() },
+		func() { f.Arrivals = rows(r, "arrivals", scanArrivals) },
+		func() { f.Blocks = rows(r, "blocks", scanBlocks) },
+		func() { f.Readable = rows(r, "readable", scanReadable) },
+		func() { f.Findings = rows(r, "findings", scanFinding) },
+		func() { f.Legacy = rows(r, "legacy", scanLegacy) },
+		func() { f.Replayed = rows(r, "replayed", scanReplayed) },
+		func() {
+			f.Books = one(r, "books", func(v *soak.Books, scan scanner) error {
+				return scan((*int64)(&v.SealedThrough), &v.Distinct, &v.Sealed)
+			})
+		},
+	)
+}
+
+func scanServer(v *soak.ServerRow, scan scanner) error {
+	return scan(&v.Server, &v.Environment, &v.Calls, (*int64)(&v.First), (*int64)(&v.Last))
+}
+
+func scanVersion(v *soak.VersionRow, scan scanner) error {
+	return scan(&v.Server, &v.Version, (*int64)(&v.First), (*int64)(&v.FirstOn), (*int64)(&v.LastOn), &v.Live)
+}
+
+func scanArrivals(v *soak.ArrivalRow, scan scanner) error {
+	return scan(&v.Server, &v.Received, &v.Late, &v.Replayed)
+}
+
+func scanReadable(v *soak.ReadableRow, scan scanner) error {
+	return scan(&v.Server, &v.Version, &v.Readable, &v.Unreadable, &v.Cut, &v.Recent)
+}
+
+func scanFinding(v *soak.FindingRow, scan scanner) error {
+	return scan(&v.Server, &v.Version, &v.What, &v.Value, &v.BeforeAnchor, &v.Count, (*int64)(&v.First), (*int64)(&v.Last))
+}
+
+func scanLegacy(v *soak.LegacyRow, scan scanner) error {
+	return scan(&v.Server, &v.Version, &v.Value, &v.Count, (*int64)(&v.First))
+}
+
+func scanReplayed(v *soak.ReplayedRow, scan scanner) error {
+	return scan(&v.Server, &v.Replay, &v.Calls, (*int64)(&v.First), (*int64)(&v.Last))
 }
 
 func scanBlocks(v *soak.BlockRow, scan scanner) error {
@@ -162,13 +191,21 @@ func (r *reading) declarations(f *soak.Figures) {
 
 // coverage reads the groups that are bounded by the servers' current runs.
 func (r *reading) coverage(f *soak.Figures) {
-	f.Kinds = rows(r, "kinds", func(v *soak.KindRow, scan scanner) error {
-		return scan(&v.Server, &v.Kind, &v.Tool, &v.Deployment, &v.Source, &v.Calls, &v.Recent)
-	})
-	f.Tools = rows(r, "tools", func(v *soak.ToolRow, scan scanner) error {
-		return scan(&v.Server, &v.Tool, &v.Seen, &v.On, &v.Recent)
-	})
-	f.StrictHours = rows(r, "strict_hours", func(v *soak.StrictHours, scan scanner) error {
-		return scan(&v.Server, &v.Deployment, &v.Hours, (*int64)(&v.First), (*int64)(&v.Last))
-	})
+	together(
+		func() { f.Kinds = rows(r, "kinds", scanKind) },
+		func() { f.Tools = rows(r, "tools", scanTool) },
+		func() { f.StrictHours = rows(r, "strict_hours", scanStrictHours) },
+	)
+}
+
+func scanKind(v *soak.KindRow, scan scanner) error {
+	return scan(&v.Server, &v.Kind, &v.Tool, &v.Deployment, &v.Source, &v.Calls, &v.Recent)
+}
+
+func scanTool(v *soak.ToolRow, scan scanner) error {
+	return scan(&v.Server, &v.Tool, &v.Seen, &v.On, &v.Recent)
+}
+
+func scanStrictHours(v *soak.StrictHours, scan scanner) error {
+	return scan(&v.Server, &v.Deployment, &v.Hours, (*int64)(&v.First), (*int64)(&v.Last))
 }
