@@ -63,8 +63,8 @@ $(TOOLS)/helm-docs: tools/helm/go.mod tools/helm/go.sum
 $(TOOLS)/kval: $(wildcard tools/kval/*.go) tools/kval/go.mod tools/kval/go.sum
 	cd tools/kval && $(GO) build -o ../../$(TOOLS)/ .
 
-$(TOOLS)/actionlint: tools/deploy/go.mod tools/deploy/go.sum
-	cd tools/deploy && $(GO) build -o ../../$(TOOLS)/ github.com/rhysd/actionlint/cmd/actionlint
+$(TOOLS)/actionlint: tools/actionlint/go.mod tools/actionlint/go.sum
+	cd tools/actionlint && $(GO) build -o ../../$(TOOLS)/ github.com/rhysd/actionlint/cmd/actionlint
 
 $(TOOLS)/deploy: $(wildcard tools/deploy/*.go) tools/deploy/go.mod tools/deploy/go.sum
 	cd tools/deploy && $(GO) build -o ../../$(TOOLS)/ .
