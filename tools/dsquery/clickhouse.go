@@ -98,14 +98,15 @@ func (c *ClickHouse) Query(ctx context.Context, query backend.DataQuery) (data.F
 // series makes a long frame wide: a column for each series. The data source lets
 // a frame without a time pass, and the panel then shows nothing; here it fails.
 func series(frame *data.Frame) (*data.Frame, error) {
+	if frame.Rows() == 0 {
+		return frame, nil // the panel says that there is nothing
+	}
 	switch frame.TimeSeriesSchema().Type {
 	case data.TimeSeriesTypeNot:
 		return nil, errors.New("a time series needs a time column and a number column")
 	case data.TimeSeriesTypeLong:
-		if frame.Rows() > 0 {
-			// Fails when the rows are not in ascending order of time.
-			return data.LongToWide(frame, &data.FillMissing{Mode: data.FillModeNull})
-		}
+		// Fails when the rows are not in ascending order of time.
+		return data.LongToWide(frame, &data.FillMissing{Mode: data.FillModeNull})
 	}
 	return frame, nil
 }

@@ -9,10 +9,10 @@ import (
 
 // Dashboard is what a dashboard's JSON says of queries.
 type Dashboard struct {
-	UID        string
-	Title      string
-	Panels     []Panel
-	Templating struct{ List []Variable }
+	UID         string
+	Title       string
+	Panels      []Panel
+	Templating  struct{ List []Variable }
 	Annotations struct {
 		List []struct {
 			Name       string

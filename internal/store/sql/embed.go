@@ -11,7 +11,7 @@ import (
 	"text/template"
 )
 
-//go:embed migrations/*.sql seal/*.sql hours/*.sql from/*.sql read/*.sql panels/*.sql
+//go:embed migrations/*.sql seal/*.sql hours/*.sql from/*.sql read/*.sql panels/*.sql alerts/*.sql
 var files embed.FS
 
 // Statement is one SQL file, ready to be filled in.

@@ -1,0 +1,243 @@
+package dsquery
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/grafana/grafana-plugin-sdk-go/backend"
+	"go.yaml.in/yaml/v3"
+)
+
+const program = "../../bin/collector"
+
+// collector runs the built collector on the embedded ClickHouse until the test
+// ends, and tells where both listen.
+func collector(t *testing.T) (dsn, otlp string) {
+	t.Helper()
+	var address [4]string
+	for i := range address {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address[i] = l.Addr().String()
+		l.Close()
+	}
+	_, metrics, _ := net.SplitHostPort(address[3])
+	data := t.TempDir()
+	library, err := filepath.Glob("../../.cache/chdb/*/libchdb.so")
+	if err != nil || len(library) == 0 {
+		t.Fatal("the embedded ClickHouse is missing: `make engine` installs it")
+	}
+	absolute, _ := filepath.Abs(library[0])
+	c := exec.Command(program, "--config", "../../config/local.yaml")
+	c.Env = append(os.Environ(), "SOAKGATE_DATA="+data, "SOAKGATE_OTLP_GRPC="+address[0], "SOAKGATE_OTLP_HTTP="+address[1],
+		"SOAKGATE_CLICKHOUSE_LISTEN="+address[2], "SOAKGATE_METRICS_PORT="+metrics, "SOAKGATE_CHDB_LIBRARY="+absolute)
+	c.Stderr = os.Stderr
+	if err := c.Start(); err != nil {
+		t.Fatalf("start %s (`make build` builds it): %v", program, err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Signal(os.Interrupt)
+		_ = c.Wait()
+	})
+	dsn, otlp = "http://"+address[2]+"/soakgate", address[0]
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		out, err := exec.Command(program, "migrate", "status", "--dsn", dsn).CombinedOutput()
+		if err == nil {
+			return dsn, otlp
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the schema is not up to date: %v\n%s", err, out)
+		}
+	}
+}
+
+func run(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// open waits for the schema, and for the query to give a number above least.
+func open(t *testing.T, dsn, query string, least int64) *ClickHouse {
+	t.Helper()
+	c, err := OpenClickHouse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	var n sql.NullInt64
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		err = c.db.QueryRowContext(t.Context(), query).Scan(&n)
+		if err == nil && n.Int64 > least {
+			return c
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s gave %d, wanted above %d: %v", query, n.Int64, least, err)
+		}
+	}
+}
+
+// choices are the values of a dashboard's variables, each asked with those before
+// it, cut or replaced by pick.
+func choices(t *testing.T, c *ClickHouse, d Dashboard, over backend.TimeRange, pick func([]string) []string) Choices {
+	t.Helper()
+	chosen := Choices{}
+	for _, v := range d.Templating.List {
+		if v.Type != "query" {
+			continue
+		}
+		text, err := v.Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err = chosen.Interpolate(text, over, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		query := backend.DataQuery{RefID: v.Name, TimeRange: over, JSON: fmt.Appendf(nil, `{"rawSql":%q,"format":1}`, text)}
+		frames, err := c.Query(t.Context(), query)
+		if err != nil {
+			t.Fatalf("%s, variable %s: %v", d.UID, v.Name, err)
+		}
+		var values []string
+		for row := range frames[0].Rows() {
+			if s, ok := frames[0].Fields[0].ConcreteAt(row); ok {
+				values = append(values, fmt.Sprint(s))
+			}
+		}
+		chosen[v.Name] = Choice{Values: pick(values), Multi: v.Multi}
+	}
+	return chosen
+}
+
+// rows asks every ClickHouse query of the dashboards, and tells how many rows each gave.
+func rows(t *testing.T, c *ClickHouse, over backend.TimeRange, pick func([]string) []string) map[string]int {
+	t.Helper()
+	dashboards, err := ReadDashboards("../../dashboards")
+	if err != nil || len(dashboards) < 5 {
+		t.Fatalf("%d dashboards: %v", len(dashboards), err)
+	}
+	got := map[string]int{}
+	for _, d := range dashboards {
+		chosen := choices(t, c, d, over, pick)
+		queries, err := d.Queries()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range queries {
+			if q.Datasource != ClickHouseType {
+				continue
+			}
+			ready, err := q.Ready(chosen, over)
+			if err != nil {
+				t.Fatal(err)
+			}
+			frames, err := c.Query(context.Background(), ready)
+			if err != nil {
+				t.Errorf("%s: %v", q.Place, err)
+				continue
+			}
+			got[q.Place] = frames[0].Rows()
+		}
+	}
+	return got
+}
+
+// alerts asks every query of the alert rules that Grafana evaluates.
+func alerts(t *testing.T, c *ClickHouse) {
+	t.Helper()
+	text, err := os.ReadFile("../../deploy/grafana/alerting/soakgate.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var provisioned struct {
+		Groups []struct {
+			Rules []struct {
+				Title string
+				Data  []struct {
+					RefID             string `yaml:"refId"`
+					RelativeTimeRange struct{ From, To int }
+					Model             map[string]any
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &provisioned); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, group := range provisioned.Groups {
+		for _, rule := range group.Rules {
+			for _, d := range rule.Data {
+				if _, isSQL := d.Model["rawSql"]; !isSQL {
+					continue
+				}
+				raw, err := json.Marshal(d.Model)
+				if err != nil {
+					t.Fatal(err)
+				}
+				over := backend.TimeRange{From: time.Now().Add(-time.Hour), To: time.Now()}
+				if _, err := c.Query(t.Context(), backend.DataQuery{RefID: d.RefID, JSON: raw, TimeRange: over}); err != nil {
+					t.Errorf("%s: %v", rule.Title, err)
+				}
+				asked++
+			}
+		}
+	}
+	if asked < 3 {
+		t.Errorf("%d queries of alert rules were asked", asked)
+	}
+}
+
+// rare are queries that have no rows on a fleet that is as it should be.
+var rare = []string{"Agent API", "Rejected", "Holes in collecting", "version change"}
+
+// TestEveryQuery asks every query of every dashboard on a fleet that was shipped.
+func TestEveryQuery(t *testing.T) {
+	dsn, otlp := collector(t)
+	run(t, "ship", "--dsn", dsn, "--endpoint", otlp, "--scenario", "demo")
+	run(t, "ship", "--dsn", dsn, "--endpoint", otlp, "--scenario", "fleet")
+	run(t, "complaint", "add", "--dsn", dsn, "--server", "amazon_sp_mcp", "--kind", "parsing", "--ref", "T-1", "--note", "it's, \\ odd", "--by", "test")
+	run(t, "complaint", "review", "--dsn", dsn, "--server", "amazon_sp_mcp", "--by", "test")
+	c := open(t, dsn, "SELECT sum(records) FROM soakgate.slice_seals FINAL", 20_000)
+	over := backend.TimeRange{From: time.Now().Add(-21 * 24 * time.Hour), To: time.Now().Add(time.Minute)}
+	alerts(t, c)
+	for name, pick := range map[string]func([]string) []string{
+		"all":     func(v []string) []string { return v },
+		"one":     func(v []string) []string { return v[:min(1, len(v))] },
+		"two":     func(v []string) []string { return v[:min(2, len(v))] },
+		"hostile": func([]string) []string { return []string{`o'brien\, "x"`, `') OR 1=1 --`} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := rows(t, c, over, pick)
+			t.Logf("%d queries", len(got))
+			for place, n := range got {
+				isRare := slices.ContainsFunc(rare, func(s string) bool { return strings.Contains(place, s) })
+				if name == "all" && n == 0 && !isRare {
+					t.Errorf("%s gave no rows", place)
+				}
+			}
+		})
+	}
+}
+
+// TestEmptyStore asks the same of a store that holds nothing.
+func TestEmptyStore(t *testing.T) {
+	dsn, _ := collector(t)
+	c := open(t, dsn, "SELECT max(version) FROM soakgate.schema_migrations", 0)
+	over := backend.TimeRange{From: time.Now().Add(-24 * time.Hour), To: time.Now()}
+	rows(t, c, over, func(v []string) []string { return v })
+	alerts(t, c)
+}
