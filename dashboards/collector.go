@@ -62,7 +62,7 @@ func fillCollector(b *board) {
 		OverrideByName("books_off_by", colored(steps("red", step{0, "green"}, step{1, "red"}))).
 		WithTarget(b.rows("collector_heartbeats")))
 	put(b, 12, 8, lines("Backlog by heartbeat", "Records that waited when each heartbeat was written. A gap in a line is time without that collector.", "short").
-		Interval("1m").SpanNulls(common.BoolOrFloat64{Float64: new(300_000.0)}).WithTarget(b.series("collector_alive")))
+		Interval("1m").SpanNulls(common.BoolOrFloat64{Float64: new(300_000.0)}).DisplayName(label("collector")).WithTarget(b.series("collector_alive")))
 	put(b, 12, 8, list("Lateness", "How late records came, by the sender's clock against ours: late is over 24 hours, ahead over 5 minutes into the future.").
 		OverrideByRegexp("/^(records|late|ahead)$/", unit("short", 0)).OverrideByName("late_share", colored(tooMuch(0.01), unit("percentunit", 2)...)).
 		OverrideByRegexp("/^(least|greatest)$/", unit("s", 0)).WithTarget(b.rows("collector_lateness")))

@@ -13,12 +13,12 @@ func fillContract(b *board) {
 		Thresholds(neutral()).OverrideByName("valid_share", append(unit("percentunit", 2), colorsOf(steps("red", step{0.99, "orange"}, step{1, "green"}))...)).
 		OverrideByName("unreadable", colorsOf(tooMuch(1))).WithTarget(b.rows("contract_totals")))
 	put(b, 12, 9, lines("Validity by server", "The part of the error envelopes that keeps every rule of the contract.", "percentunit").Max(1).
-		Legend(legend("min", "lastNotNull")).WithTarget(b.series("contract_validity")))
+		Legend(legend("min", "lastNotNull")).DisplayName(label("server")).WithTarget(b.series("contract_validity")))
 	put(b, 12, 9, bars("Unrecognised and unreadable", "Error texts that are no envelope, and texts that purport to be one and hold no JSON object.", "short").
 		WithTarget(b.series("contract_unread")))
 
 	b.row("Violations")
-	put(b, 10, 10, bars("Violations by rule", "Broken rules by rule id; an envelope may break several.", "short").Interval("10m").WithTarget(b.series("contract_rules")))
+	put(b, 10, 10, bars("Violations by rule", "Broken rules by rule id; an envelope may break several.", "short").Interval("10m").DisplayName(label("rule")).WithTarget(b.series("contract_rules")))
 	put(b, 14, 10, list("Rules and paths", "Where the contract is broken: rule, JSON pointer (array indices are *), and how often. The hundred most frequent.").
 		OverrideByRegexp("/^(violations|records)$/", unit("short", 0)).OverrideByRegexp("/^(first|last)_seen$/", unit("dateTimeFromNow", 0)).
 		OverrideByName("path", width(200)).WithTarget(b.rows("contract_violations")))
@@ -27,8 +27,8 @@ func fillContract(b *board) {
 		OverrideByName("payload_begins", width(420)).WithTarget(b.rows("contract_examples")))
 
 	b.row("Servers against each other")
-	put(b, 12, 11, list("Same codes for the same facts", "The share of each kind and code in a server's errors, servers side by side, without the servers' own prefixes: the contract asks for the same code for the same shape (R75). An empty cell is a code that this server never sent.").
-		NoValue("").WithTransformation(matrix("code", "server", "share")).
+	put(b, 12, 11, list("Same codes for the same facts", "The share of each kind and code in a server's errors, servers side by side, without the servers' own prefixes: the contract asks for the same code for the same shape (R75). A dash is a code that this server never sent.").
+		WithTransformation(matrix("code", "server", "share")).
 		Unit("percentunit").Decimals(1).WithTarget(b.rows("contract_codes")))
 	put(b, 12, 11, list("Capabilities, declared and seen", "The error kinds and the default that each version declares, against the kinds it sent in this time range.").
 		OverrideByName("told_at", unit("dateTimeFromNow", 0)).OverrideByName("seen_not_declared", width(240)).

@@ -14,8 +14,8 @@ func fillErrors(b *board) {
 	put(b, 12, 4, number("Of the errors", "The share that may be retried, of the errors that say so; errors outside the taxonomy; errors that still carry a legacy kind.", "short").
 		Thresholds(neutral()).OverrideByName("retryable_share", unit("percentunit", 1)).
 		OverrideByName("outside_taxonomy", colorsOf(tooMuch(1))).WithTarget(b.rows("errors_shares")))
-	put(b, 12, 9, lines("Error rate by server", "Failed calls out of all calls.", "percentunit").WithTarget(b.series("errors_rate")))
-	put(b, 12, 9, bars("Errors by kind", "Failed calls by error_kind; none given are errors without an envelope.", "short").WithTarget(b.series("errors_kinds")))
+	put(b, 12, 9, lines("Error rate by server", "Failed calls out of all calls.", "percentunit").DisplayName(label("server")).WithTarget(b.series("errors_rate")))
+	put(b, 12, 9, bars("Errors by kind", "Failed calls by error_kind; none given are errors without an envelope.", "short").DisplayName(label("kind")).WithTarget(b.series("errors_kinds")))
 	put(b, gridWidth, 10, list("Kinds and codes", "Errors by kind and code, their share of all errors, and which part of them may be retried.").
 		OverrideByName("errors", unit("short", 0)).OverrideByRegexp("/share$/", unit("percentunit", 1)).
 		OverrideByRegexp("/^(first|last)_seen$/", unit("dateTimeFromNow", 0)).WithTarget(b.rows("errors_codes")))

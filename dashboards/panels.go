@@ -1,6 +1,8 @@
 package dashboards
 
 import (
+	"strings"
+
 	"github.com/grafana/grafana-foundation-sdk/go/bargauge"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
@@ -35,7 +37,16 @@ func bars(title, description, unit string) *timeseries.PanelBuilder {
 	return lines(title, description, unit).DrawStyle(common.GraphDrawStyleBars).FillOpacity(70).LineWidth(0).
 		ShowPoints(common.VisibilityModeNever).
 		Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal).Group("A")).
-		Legend(legend("sum"))
+		Legend(legend("sum").DisplayMode(common.LegendDisplayModeList))
+}
+
+// label names a series by its labels alone: the panel's title says what is counted.
+func label(names ...string) string {
+	parts := make([]string, len(names))
+	for i, n := range names {
+		parts[i] = "${__field.labels." + n + "}"
+	}
+	return strings.Join(parts, " ")
 }
 
 // limit draws a threshold as a dashed line.
@@ -52,9 +63,12 @@ func number(title, description, unit string) *stat.PanelBuilder {
 }
 
 // list is a table. Columns that need a unit or a colour get an override by name.
+// They may be narrow, so that all of them are seen at 1,280 pixels. A cell without a
+// value is a dash; the sentence is for a table without rows.
 func list(title, description string) *table.PanelBuilder {
 	return table.NewPanelBuilder().Title(title).Description(description).Datasource(clickhouseRef()).
-		NoValue("-").CellHeight(common.TableCellHeightSm).ShowHeader(true).
+		NoValue("None in this time range").OverrideByRegexp("/./", []dashboard.DynamicConfigValue{property("noValue", "-")}).
+		MinWidth(60).CellHeight(common.TableCellHeightSm).ShowHeader(true).
 		Footer(common.NewTableFooterOptionsBuilder().Show(false).Reducer([]string{"sum"})) // the SDK's default reducer is null
 }
 
@@ -63,14 +77,14 @@ func gauges(title, description, unit string) *bargauge.PanelBuilder {
 	return bargauge.NewPanelBuilder().Title(title).Description(description).Datasource(clickhouseRef()).
 		Unit(unit).Min(0).NoValue("Nothing in this time range").
 		Orientation(common.VizOrientationHorizontal).DisplayMode(common.BarGaugeDisplayModeBasic).
-		ValueMode(common.BarGaugeValueModeText).ShowUnfilled(true).
+		ValueMode(common.BarGaugeValueModeText).ShowUnfilled(true).Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(14).ValueSize(20)).
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Values(true).Calcs([]string{"lastNotNull"}))
 }
 
 // states is a panel of states over time.
 func states(title, description string) *statetimeline.PanelBuilder {
 	return statetimeline.NewPanelBuilder().Title(title).Description(description).
-		NoValue("No verdict is served: set soak::interval").ShowValue(common.VisibilityModeNever).MergeValues(true).
+		NoValue("No verdict in this time range yet").ShowValue(common.VisibilityModeNever).MergeValues(true).
 		RowHeight(0.8).LineWidth(0).FillOpacity(80).AlwaysSpanNulls().
 		Legend(common.NewVizLegendOptionsBuilder().DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom).ShowLegend(true))
 }

@@ -18,6 +18,10 @@ const (
 	reviewDays     = 7
 )
 
+// finePoints makes the steps of a month some ten minutes long. Prometheus answers up
+// to the last whole step, so with coarse ones a young installation shows nothing.
+const finePoints = 4000
+
 var soakPage = page{
 	name: "soak", title: "Soakgate Soak", from: "now-30d", prometheus: true,
 	description: "May the servers flip MCP_SCHEMA_KEY_NORMALIZATION_META: the verdict, its gates, and what they rest on",
@@ -40,39 +44,39 @@ func fillVerdict(b *board) {
 		NoValue("No verdict is served: set soak::interval").
 		WithTarget(promNow("A", "min(soakgate_soak_verdict)", "verdict", prometheus.PromQueryFormatTimeSeries)))
 	put(b, 19, 6, states("Verdict over time", "How the verdict has stood. A FLIP needs every gate at the same instant: green yesterday is nothing.").
-		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps("text")).
+		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps("text")).MaxDataPoints(finePoints).
 		WithTarget(promRange("A", "min(soakgate_soak_verdict)", "verdict")))
 	put(b, 12, 19, list("Gates by server", "The gate rows of `collector soak --format json`, server by server; * stands for gates over all servers. Any BLOCK decides, then any unknown, then any hold.").
-		Datasource(prometheusRef()).NoValue("").Mappings(gateStates).Thresholds(steps("text")).
+		Datasource(prometheusRef()).NoValue("No verdict is served: set soak::interval").Mappings(gateStates).Thresholds(steps("text")).
 		CellOptions(colorText()).
 		WithTransformation(matrix("gate", "server", "Value")).
 		WithTarget(promNow("A", "min by (server, gate) (soakgate_soak_gate)", "", prometheus.PromQueryFormatTable)))
 	put(b, 12, 19, states("Gates that do not pass", "Gates over time while they hold, block or could not be read. A gate that passes leaves no trace here.").
-		Datasource(prometheusRef()).Mappings(gateStates).Thresholds(steps("text")).NoValue("Every gate passes, or no verdict is served").NeverSpanNulls().
+		Datasource(prometheusRef()).Mappings(gateStates).Thresholds(steps("text")).NoValue("Every gate passes, or no verdict is served").NeverSpanNulls().MaxDataPoints(finePoints).
 		WithTarget(promRange("A", "min by (server, gate) (soakgate_soak_gate) < 1", "{{server}} {{gate}}")))
 }
 
 func fillClock(b *board) {
 	b.row("Time and traffic with the option on")
-	put(b, 8, 8, gauges("Days done of 14", "Elapsed days with the option on in production, by server, within the time range shown (D4). The clock restarts after the option was off, after an unrefilled hole in collecting and after 72 silent hours; shorter silences from 6 hours are subtracted. The gate `duration` decides.", "d").
+	put(b, 8, 8, gauges("Days done of 14", "Elapsed days with the option on in production, by server, within the time range shown (D4). The clock restarts after the option was off, after an unrefilled hole in collecting and after 72 silent hours; shorter silences from 6 hours are subtracted. The gate `duration` decides.", "suffix: days").
 		Max(soakDays).Decimals(1).Thresholds(tooLittle(soakDays)).WithTarget(b.rows("soak_days")))
 	put(b, 16, 8, list("Deployments", "Installations with the option on. One counts with 300 calls on 7 days, seen within 48 hours, and an identity that is more than a host's name; 3 are needed for each server (D5).").
 		OverrideByName("calls", unit("short", 0)).OverrideByName("last_call", unit("dateTimeFromNow", 0)).
 		WithTarget(b.rows("soak_deployments")))
 	put(b, 12, 8, bars("Calls with the option on", "Tool calls by server, each once, with the option on.", "short").
-		Interval("10m").WithTarget(b.series("soak_calls")))
+		DisplayName(label("server")).Interval("10m").WithTarget(b.series("soak_calls")))
 	put(b, 12, 8, lines("Upper bound of malformed blocks", "While no block is malformed, at most this share of them is, with 95 % confidence (D6): it falls with every block, counted from the left edge. Below the line the gate `malformed` can pass. Not drawn for a version with a malformed block: that is a BLOCK at any rate.", "percentunit").
 		Thresholds(tooMuch(malformedRate)).ThresholdsStyle(limit()).
-		ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10)).Min(0.00001).
+		ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10)).Min(0.0001).Decimals(2).DisplayName(label("server", "version")).
 		Legend(legend("lastNotNull")).WithTarget(b.series("soak_bound")))
 }
 
 func fillBytes(b *board) {
 	b.row("Blocks: answers that carry _meta.normalized")
-	put(b, 12, 9, lines("Bytes of normalized", "Exact quantiles of the size of the member `normalized`, by server. At most 1 % of the blocks may be larger than the line (D10).", "bytes").
+	put(b, 12, 11, lines("Bytes of normalized", "Exact quantiles of the size of the member `normalized`, by server. At most 1 % of the blocks may be larger than the line (D10).", "bytes").
 		Thresholds(tooMuch(normalizedP99)).ThresholdsStyle(limit()).WithTarget(b.series("soak_bytes")))
-	put(b, 12, 9, lines("Share of the answer", "Bytes of `normalized` out of all bytes of the answers whose size is known (D10).", "percentunit").
-		Thresholds(tooMuch(answerShare)).ThresholdsStyle(limit()).WithTarget(b.series("soak_share")))
+	put(b, 12, 11, lines("Share of the answer", "Bytes of `normalized` out of all bytes of the answers whose size is known (D10).", "percentunit").
+		Thresholds(tooMuch(answerShare)).ThresholdsStyle(limit()).DisplayName(label("server")).WithTarget(b.series("soak_share")))
 	put(b, gridWidth, 7, list("Blocks by version", "What the gates malformed, bytes and share judge, by server and version: one malformed block or one larger than 16,384 bytes is a BLOCK. Known: for which part of the blocks the answer's size is known; below half the share holds.").
 		OverrideByName("blocks", unit("short", 0)).OverrideByName("malformed", colored(tooMuch(1))).
 		OverrideByName("p50", unit("bytes", 0)).OverrideByName("p95", unit("bytes", 0)).
@@ -101,7 +105,7 @@ func fillRegisters(b *board) {
 		OverrideByRegexp("/^(first_call|last_call)$/", unit("dateTimeFromNow", 0)).OverrideByName("calls_last_day", unit("short", 0)).
 		WithTarget(b.rows("soak_lockstep")))
 	put(b, 10, 7, list("Reviews for complaints", "Who last looked for complaints. No complaint counts only while a review is at most 7 days old (D13): `collector complaint review`.").
-		NoValue("-").OverrideByName("days_ago", colored(tooMuch(reviewDays), unit("short", 1)...)).
+		NoValue("No review yet: the gate `complaints` holds").OverrideByName("days_ago", colored(tooMuch(reviewDays), unit("short", 1)...)).
 		OverrideByName("reviewed", unit("dateTimeFromNow", 0)).
 		WithTarget(b.rows("soak_reviews")))
 	put(b, 12, 8, list("Conformance runs", "The newest run of each version: items 1 to 6 of the suite. A failed item blocks, one not tested holds unless the policy allows it (D12).").
