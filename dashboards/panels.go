@@ -62,12 +62,19 @@ func number(title, description, unit string) *stat.PanelBuilder {
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"}).Values(false))
 }
 
+// figures is a panel of several figures, all of one size.
+func figures(title, description string) *stat.PanelBuilder {
+	return number(title, description, "locale").Thresholds(neutral()).
+		Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(14).ValueSize(30))
+}
+
 // list is a table. Columns that need a unit or a colour get an override by name.
 // They may be narrow, so that all of them are seen at 1,280 pixels. A cell without a
 // value is a dash; the sentence is for a table without rows.
 func list(title, description string) *table.PanelBuilder {
 	return table.NewPanelBuilder().Title(title).Description(description).Datasource(clickhouseRef()).
 		NoValue("None in this time range").OverrideByRegexp("/./", []dashboard.DynamicConfigValue{property("noValue", "-")}).
+		OverrideByRegexp("/^(server|tool|deployment)$/", width(135)).OverrideByName("kind", width(165)).OverrideByName("version", width(75)).
 		MinWidth(60).CellHeight(common.TableCellHeightSm).ShowHeader(true).
 		Footer(common.NewTableFooterOptionsBuilder().Show(false).Reducer([]string{"sum"})) // the SDK's default reducer is null
 }
@@ -97,6 +104,11 @@ func property(id string, value any) dashboard.DynamicConfigValue {
 // unit sets a column's unit and decimals.
 func unit(name string, decimals int) []dashboard.DynamicConfigValue {
 	return []dashboard.DynamicConfigValue{property("unit", name), property("decimals", decimals)}
+}
+
+// ago tells a time as how long it is past.
+func ago() []dashboard.DynamicConfigValue {
+	return append(unit("dateTimeFromNow", 0), width(125)...)
 }
 
 // width fixes a column's width in pixels, so that long texts keep the rest.

@@ -61,7 +61,7 @@ func fillClock(b *board) {
 	put(b, 8, 8, gauges("Days done of 14", "Elapsed days with the option on in production, by server, within the time range shown (D4). The clock restarts after the option was off, after an unrefilled hole in collecting and after 72 silent hours; shorter silences from 6 hours are subtracted. The gate `duration` decides.", "suffix: days").
 		Max(soakDays).Decimals(1).Thresholds(tooLittle(soakDays)).WithTarget(b.rows("soak_days")))
 	put(b, 16, 8, list("Deployments", "Installations with the option on. One counts with 300 calls on 7 days, seen within 48 hours, and an identity that is more than a host's name; 3 are needed for each server (D5).").
-		OverrideByName("calls", unit("short", 0)).OverrideByName("last_call", unit("dateTimeFromNow", 0)).
+		OverrideByName("calls", unit("locale", 0)).OverrideByName("last_call", ago()).
 		WithTarget(b.rows("soak_deployments")))
 	put(b, 12, 8, bars("Calls with the option on", "Tool calls by server, each once, with the option on.", "short").
 		DisplayName(label("server")).Interval("10m").WithTarget(b.series("soak_calls")))
@@ -73,12 +73,12 @@ func fillClock(b *board) {
 
 func fillBytes(b *board) {
 	b.row("Blocks: answers that carry _meta.normalized")
-	put(b, 12, 11, lines("Bytes of normalized", "Exact quantiles of the size of the member `normalized`, by server. At most 1 % of the blocks may be larger than the line (D10).", "bytes").
+	put(b, 12, 12, lines("Bytes of normalized", "Exact quantiles of the size of the member `normalized`, by server. At most 1 % of the blocks may be larger than the line (D10).", "bytes").
 		Thresholds(tooMuch(normalizedP99)).ThresholdsStyle(limit()).WithTarget(b.series("soak_bytes")))
-	put(b, 12, 11, lines("Share of the answer", "Bytes of `normalized` out of all bytes of the answers whose size is known (D10).", "percentunit").
+	put(b, 12, 12, lines("Share of the answer", "Bytes of `normalized` out of all bytes of the answers whose size is known (D10).", "percentunit").
 		Thresholds(tooMuch(answerShare)).ThresholdsStyle(limit()).DisplayName(label("server")).WithTarget(b.series("soak_share")))
 	put(b, gridWidth, 7, list("Blocks by version", "What the gates malformed, bytes and share judge, by server and version: one malformed block or one larger than 16,384 bytes is a BLOCK. Known: for which part of the blocks the answer's size is known; below half the share holds.").
-		OverrideByName("blocks", unit("short", 0)).OverrideByName("malformed", colored(tooMuch(1))).
+		OverrideByName("blocks", unit("locale", 0)).OverrideByName("malformed", colored(tooMuch(1))).
 		OverrideByName("p50", unit("bytes", 0)).OverrideByName("p95", unit("bytes", 0)).
 		OverrideByName("p99", colored(tooMuch(normalizedP99+1), unit("bytes", 0)...)).
 		OverrideByName("largest", colored(tooMuch(normalizedMost+1), unit("bytes", 0)...)).
@@ -89,31 +89,31 @@ func fillBytes(b *board) {
 
 func fillCoverage(b *board) {
 	b.row("Coverage")
-	put(b, 10, 10, list("Normalization kinds", "Well-formed calls by kind, every kind of the contract: 0 was never exercised. renamed, dropped_alias and coerced need 30 calls from 2 deployments; of the two unknown_field kinds, the one that the deployments' strictness implies (D9).").
-		OverrideByName("calls", colored(tooLittle(kindCalls), unit("short", 0)...)).
+	put(b, gridWidth, 8, list("Normalization kinds", "Well-formed calls by kind, every kind of the contract: 0 was never exercised. renamed, dropped_alias and coerced need 30 calls from 2 deployments; of the two unknown_field kinds, the one that the deployments' strictness implies (D9).").
+		OverrideByName("calls", colored(tooLittle(kindCalls), unit("locale", 0)...)).
 		OverrideByName("kind", width(220)).
 		WithTarget(b.rows("soak_kinds")))
-	put(b, 14, 10, list("Tools", "Calls by tool, those with the option on (20 are needed, D9), and well-formed calls by normalization kind: 0 was never exercised.").
-		OverrideByName("calls", unit("short", 0)).OverrideByName("with_option_on", colored(tooLittle(toolCalls), unit("short", 0)...)).
-		OverrideByRegexp("/^(renamed|dropped_alias|coerced|passed_through|rejected)$/", colored(steps("orange", step{1, "text"}), unit("short", 0)...)).
+	put(b, gridWidth, 10, list("Tools", "Calls by tool, those with the option on (20 are needed, D9), and well-formed calls by normalization kind: 0 was never exercised.").
+		OverrideByName("calls", unit("locale", 0)).OverrideByName("with_option_on", colored(tooLittle(toolCalls), unit("locale", 0)...)).
+		OverrideByRegexp("/^(renamed|dropped_alias|coerced|passed_through|rejected)$/", colored(steps("orange", step{1, "text"}), unit("locale", 0)...)).
 		WithTarget(b.rows("soak_tools")))
 }
 
 func fillRegisters(b *board) {
 	b.row("Conformance, complaints, lockstep")
-	put(b, 14, 7, list("Lockstep", "The candidates: versions that answered in production with the option on within a day of the right edge. All must pass at one instant, on one conformance suite, and declare the same default.").
-		OverrideByRegexp("/^(first_call|last_call)$/", unit("dateTimeFromNow", 0)).OverrideByName("calls_last_day", unit("short", 0)).
+	put(b, gridWidth, 5, list("Lockstep", "The candidates: versions that answered in production with the option on within a day of the right edge. All must pass at one instant, on one conformance suite, and declare the same default.").
+		OverrideByRegexp("/^(first_call|last_call)$/", ago()).OverrideByName("calls_last_day", unit("locale", 0)).
 		WithTarget(b.rows("soak_lockstep")))
-	put(b, 10, 7, list("Reviews for complaints", "Who last looked for complaints. No complaint counts only while a review is at most 7 days old (D13): `collector complaint review`.").
-		NoValue("No review yet: the gate `complaints` holds").OverrideByName("days_ago", colored(tooMuch(reviewDays), unit("short", 1)...)).
-		OverrideByName("reviewed", unit("dateTimeFromNow", 0)).
-		WithTarget(b.rows("soak_reviews")))
-	put(b, 12, 8, list("Conformance runs", "The newest run of each version: items 1 to 6 of the suite. A failed item blocks, one not tested holds unless the policy allows it (D12).").
-		OverrideByName("run_at", unit("dateTimeFromNow", 0)).
-		OverrideByRegexp("/^item_/", []dashboard.DynamicConfigValue{property("custom.width", 80)}).
+	put(b, 16, 6, list("Conformance runs", "The newest run of each version: items 1 to 6 of the suite. A failed item blocks, one not tested holds unless the policy allows it (D12).").
+		OverrideByName("run_at", ago()).
+		OverrideByRegexp("/^item_/", []dashboard.DynamicConfigValue{property("custom.width", 70)}).
 		WithTarget(b.rows("soak_conformance")))
-	put(b, 12, 8, list("Complaints", "The register of complaints about payload size and parsing. An open one blocks (D13).").
-		OverrideByRegexp("/^(entered|changed)$/", unit("dateTimeFromNow", 0)).
+	put(b, 8, 6, list("Reviews for complaints", "Who last looked for complaints. No complaint counts only while a review is at most 7 days old (D13): `collector complaint review`.").
+		NoValue("No review yet: the gate `complaints` holds").OverrideByName("days_ago", colored(tooMuch(reviewDays), unit("short", 1)...)).
+		OverrideByName("reviewed", ago()).
+		WithTarget(b.rows("soak_reviews")))
+	put(b, gridWidth, 6, list("Complaints", "The register of complaints about payload size and parsing. An open one blocks (D13).").
+		OverrideByRegexp("/^(entered|changed)$/", ago()).
 		WithTarget(b.rows("soak_complaints")))
 }
 

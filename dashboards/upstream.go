@@ -14,12 +14,12 @@ func fillUpstream(b *board) {
 	put(b, 8, 9, lines("Time at zero", "The part of the answers with a rate limit that told of none remaining.", "percentunit").Max(1).
 		Thresholds(tooMuch(0.1)).ThresholdsStyle(limit()).DisplayName(label("server")).WithTarget(b.series("upstream_zero")))
 	put(b, 8, 9, lines("Retry after", "How long servers told callers to wait: mean and longest.", "s").WithTarget(b.series("upstream_retry")))
-	put(b, 14, 9, list("Tools", "Rate limits by tool; those most often at zero first.").
-		OverrideByRegexp("/^(answers|told_to_wait|least_remaining)$/", unit("short", 0)).
+	put(b, gridWidth, 9, list("Tools", "Rate limits by tool; those most often at zero first.").
+		OverrideByRegexp("/^(answers|told_to_wait|least_remaining)$/", unit("locale", 0)).
 		OverrideByName("share_at_zero", colored(tooMuch(0.1), unit("percentunit", 1)...)).
-		OverrideByRegexp("/_wait$/", unit("s", 1)).OverrideByName("told_to_wait", unit("short", 0)).WithTarget(b.rows("upstream_tools")))
-	put(b, 10, 9, list("Limits", "The newest limit that each tool's answers told, from the last day of the time range.").
-		OverrideByName("per_second", unit("reqps", 2)).OverrideByName("told_at", unit("dateTimeFromNow", 0)).WithTarget(b.rows("upstream_limits")))
+		OverrideByRegexp("/_wait$/", unit("s", 1)).OverrideByName("told_to_wait", unit("locale", 0)).WithTarget(b.rows("upstream_tools")))
+	put(b, gridWidth, 9, list("Limits", "The newest limit that each tool's answers told, from the last day of the time range.").
+		OverrideByName("per_second", unit("reqps", 2)).OverrideByName("told_at", ago()).WithTarget(b.rows("upstream_limits")))
 
 	b.row("Warnings and statuses")
 	put(b, 12, 9, bars("Warnings by kind", "Rows of _meta.warnings by kind.", "short").Interval("10m").DisplayName(label("warning")).WithTarget(b.series("upstream_warnings")))

@@ -45,7 +45,7 @@ const child = (p) => p.type === 'row'
 async function main() {
   // Scenes looks a panel's fonts and colours up in the theme.
   standardFieldConfigEditorRegistry.setInit(() => standardFieldConfigs);
-  standardTransformersRegistry.setInit(() => [...new Map(Object.values(standardTransformers).map((t) => [t.id, t])).values()].map((t) => ({ id: t.id, name: t.name, transformation: t, editor: () => null, imageDark: '', imageLight: '' })));
+  standardTransformersRegistry.setInit(() => [...new Map(Object.values(standardTransformers).map((t) => [t.id, t])).values()].map((t) => ({ id: t.id, name: t.name, transformation: () => t, editor: () => null, imageDark: '', imageLight: '' })));
   setTimeZoneResolver(() => 'utc');
   await initPluginTranslations('grafana-scenes').catch(() => {});
   const wanted = new URLSearchParams(location.search);
