@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOLS   := .cache/tools
 export CGO_ENABLED ?= 0
 
-.PHONY: all build engine demo run test race lint fmt generate chart check fuzz bench bench-build clean
+.PHONY: all build engine demo run test race lint fmt generate dashboard-pictures chart check fuzz bench bench-build clean
 
 all: check test
 
@@ -49,6 +49,10 @@ $(TOOLS)/golangci-lint: tools/go.mod tools/go.sum
 generate: $(TOOLS)/helm-docs
 	$(GO) generate ./...
 	scripts/chart.sh files
+
+## dashboard-pictures: every dashboard from live queries, into .cache/pictures; needs chromium and prometheus.
+dashboard-pictures: engine build
+	scripts/pictures.sh
 
 ## chart: the Helm chart's renderings, judged by Kubernetes' own code and by its promises.
 chart: build $(TOOLS)/helm
