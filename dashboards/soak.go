@@ -65,7 +65,7 @@ func fillClock(b *board) {
 		WithTarget(b.rows("soak_deployments")))
 	put(b, 12, 8, bars("Calls with the option on", "Tool calls by server, each once, with the option on.", "short").
 		DisplayName(label("server")).Interval("10m").WithTarget(b.series("soak_calls")))
-	put(b, 12, 8, lines("Upper bound of malformed blocks", "While no block is malformed, at most this share of them is, with 95 % confidence (D6): it falls with every block, counted from the left edge. Below the line the gate `malformed` can pass. Not drawn for a version with a malformed block: that is a BLOCK at any rate.", "percentunit").
+	put(b, 12, 8, lines("Upper bound of malformed blocks", "While no block is malformed, at most this share of them is, at the confidence that the gate asks (D6: 97.5 % for the first try, more after each version that had a malformed block): it falls with every block, counted from the left edge. Below the line the gate `malformed` can pass. Not drawn for a version with a malformed block: that is a BLOCK at any rate.", "percentunit").
 		Thresholds(tooMuch(malformedRate)).ThresholdsStyle(limit()).
 		ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10)).Min(0.0001).Decimals(2).DisplayName(label("server", "version")).
 		Legend(legend("lastNotNull")).WithTarget(b.series("soak_bound")))

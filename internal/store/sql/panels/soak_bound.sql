@@ -1,12 +1,14 @@
--- The upper 95 % bound for the share of malformed blocks while none is: 1 - 0.05^(1/n)
--- (D6), n counted from the beginning of the range. NULL once one was malformed: that
--- is a BLOCK at any rate.
-SELECT time, server, server_version AS version, if(bad = 0 AND n > 0, 1 - pow(0.05, 1 / n), NULL) AS bound
+-- The upper bound for the share of malformed blocks while none is: 1 - a^(1/n), where
+-- a is 0.05 halved for the first try and once more for each version that had a
+-- malformed block (D6), n counted from the beginning of the range. NULL once one was
+-- malformed: that is a BLOCK at any rate.
+SELECT time, server, server_version AS version, if(bad = 0 AND n > 0, 1 - pow(0.05 / pow(2, 1 + failed), 1 / n), NULL) AS bound
 FROM
 (
     SELECT time, server, server_version,
         sum(blocks) OVER (PARTITION BY server, server_version ORDER BY time ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS n,
-        sum(malformed) OVER (PARTITION BY server, server_version ORDER BY time ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS bad
+        sum(malformed) OVER (PARTITION BY server, server_version ORDER BY time ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS bad,
+        uniqExactIf(server_version, malformed > 0) OVER (PARTITION BY server) AS failed
     FROM
     (
         SELECT $__timeInterval(minute) AS time, server, server_version, sum(b.blocks) AS blocks, sum(b.malformed) AS malformed
