@@ -144,13 +144,13 @@ func (j judging) soak() (verdict, error) {
 	return v, nil
 }
 
-// panel asks the first query of a dashboard's panel.
-func (j judging) panel(dashboard, title string) (*data.Frame, error) {
-	all, err := ReadDashboards("../../dashboards")
-	if err != nil {
-		return nil, err
-	}
-	over := backend.TimeRange{From: time.Now().Add(-30 * 24 * time.Hour), To: time.Now()}
+// month is the Soak dashboard's own time range.
+func month() backend.TimeRange {
+	return backend.TimeRange{From: time.Now().Add(-30 * 24 * time.Hour), To: time.Now()}
+}
+
+// everything chooses all values of all variables, in production.
+func (j judging) everything(over backend.TimeRange) (Choices, error) {
 	chosen := Choices{"environment": {Values: []string{"production"}, Multi: true}}
 	for _, name := range []string{"server", "deployment", "server_version", "tool"} {
 		frames, err := j.sources.ClickHouse.Query(context.Background(), backend.DataQuery{RefID: "V", TimeRange: over, JSON: fmt.Appendf(nil,
@@ -163,6 +163,20 @@ func (j judging) panel(dashboard, title string) (*data.Frame, error) {
 			values = append(values, cell(frames[0], "v", row))
 		}
 		chosen[strings.TrimPrefix(name, "server_")] = Choice{Values: values, Multi: true}
+	}
+	return chosen, nil
+}
+
+// panel asks the first query of a dashboard's panel.
+func (j judging) panel(dashboard, title string) (*data.Frame, error) {
+	all, err := ReadDashboards("../../dashboards")
+	if err != nil {
+		return nil, err
+	}
+	over := month()
+	chosen, err := j.everything(over)
+	if err != nil {
+		return nil, err
 	}
 	for _, d := range all {
 		queries, err := d.Queries()
