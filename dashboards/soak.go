@@ -46,12 +46,12 @@ func fillVerdict(b *board) {
 	put(b, 19, 6, states("Verdict over time", "How the verdict has stood. A FLIP needs every gate at the same instant: green yesterday is nothing.").
 		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps("text")).MaxDataPoints(finePoints).
 		WithTarget(promRange("A", "min(soakgate_soak_verdict)", "verdict")))
-	put(b, 12, 19, list("Gates by server", "The gate rows of `collector soak --format json`, server by server; * stands for gates over all servers. Any BLOCK decides, then any unknown, then any hold.").
+	put(b, 12, 26, list("Gates by server", "The gate rows of `collector soak --format json`, server by server; * stands for gates over all servers. Any BLOCK decides, then any unknown, then any hold.").
 		Datasource(prometheusRef()).NoValue("No verdict is served: set soak::interval").Mappings(gateStates).Thresholds(steps("text")).
 		CellOptions(colorText()).
 		WithTransformation(matrix("gate", "server", "Value")).
 		WithTarget(promNow("A", "min by (server, gate) (soakgate_soak_gate)", "", prometheus.PromQueryFormatTable)))
-	put(b, 12, 19, states("Gates that do not pass", "Gates over time while they hold, block or could not be read. A gate that passes leaves no trace here.").
+	put(b, 12, 26, states("Gates that do not pass", "Gates over time while they hold, block or could not be read. A gate that passes leaves no trace here.").
 		Datasource(prometheusRef()).Mappings(gateStates).Thresholds(steps("text")).NoValue("Every gate passes, or no verdict is served").NeverSpanNulls().MaxDataPoints(finePoints).
 		WithTarget(promRange("A", "min by (server, gate) (soakgate_soak_gate) < 1", "{{server}} {{gate}}")))
 }

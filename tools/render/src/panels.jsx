@@ -41,7 +41,7 @@ const Bars = noData((props) => {
 const Grid = noData(({ data, width, height, timeRange, structureRev }) => <TableNG data={data.series[0]} width={width} height={height} timeRange={timeRange} structureRev={structureRev ?? 1} noHeader={false} enableVirtualization={false} getActions={() => []} transparent={false} />);
 
 const States = noData(({ data, width, height, timeRange }) => {
-  const from = timeRange.from.valueOf(), span = timeRange.to.valueOf() - from, left = 110;
+  const from = timeRange.from.valueOf(), span = timeRange.to.valueOf() - from, left = 190;
   const rows = data.series.flatMap((f) => { const t = f.fields.find((x) => x.type === FieldType.time); return t ? f.fields.filter((x) => x !== t).map((x) => ({ f, t, x })) : []; });
   const h = Math.max(8, Math.min(40, (height - 8) / Math.max(rows.length, 1) - 4));
   return <svg width={width} height={height} role="img">{rows.map(({ f, t, x }, i) => <g key={i} transform={`translate(0 ${i * (h + 4)})`}>
