@@ -50,7 +50,7 @@ var alerts = []alert{
 	{
 		uid: "soakgate-malformed-block", title: "SoakgateMalformedBlock", statement: "malformed_block", over: 900,
 		above: 0, severity: "critical",
-		summary:     "{{ .Labels.server }} sent {{ .Values.A }} malformed _meta.normalized blocks",
+		summary:     "{{ .Labels.server }} sent {{ .Values.A.Value }} malformed _meta.normalized blocks",
 		description: "One malformed block with the option on stops the flip, until a later release starts the count again.",
 	},
 	{
@@ -62,7 +62,7 @@ var alerts = []alert{
 	{
 		uid: "soakgate-validity-low", title: "SoakgateValidityLow", statement: "validity_low", over: 10800,
 		above: 0.01, lasts: "10m", severity: "warning",
-		summary:     "{{ .Values.A | humanizePercentage }} of the envelopes of {{ .Labels.server }} break the contract",
+		summary:     "{{ .Values.A.Value | humanizePercentage }} of the envelopes of {{ .Labels.server }} break the contract",
 		description: "More than one in a hundred error envelopes of the last hours break the contract.",
 	},
 }
