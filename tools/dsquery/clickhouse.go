@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	_ "github.com/ClickHouse/clickhouse-go/v2" // the driver "clickhouse"
 	"github.com/grafana/grafana-plugin-sdk-go/backend"
@@ -54,7 +53,7 @@ func unexpanded(text string) int {
 			i++
 		case text[i] == '\'':
 			quoted = !quoted
-		case text[i] == '$' && (!quoted || strings.HasPrefix(text[i:], "${")):
+		case text[i] == '$' && !quoted:
 			return i
 		}
 	}

@@ -5,63 +5,17 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/grafana/grafana-plugin-sdk-go/backend"
+	"github.com/grafana/grafana-plugin-sdk-go/data"
 	"go.yaml.in/yaml/v3"
 )
-
-const program = "../../bin/collector"
-
-// collector runs the built collector on the embedded ClickHouse until the test
-// ends, and tells where both listen.
-func collector(t *testing.T) (dsn, otlp string) {
-	t.Helper()
-	var address [4]string
-	for i := range address {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address[i] = l.Addr().String()
-		l.Close()
-	}
-	_, metrics, _ := net.SplitHostPort(address[3])
-	data := t.TempDir()
-	library, err := filepath.Glob("../../.cache/chdb/*/libchdb.so")
-	if err != nil || len(library) == 0 {
-		t.Fatal("the embedded ClickHouse is missing: `make engine` installs it")
-	}
-	absolute, _ := filepath.Abs(library[0])
-	c := exec.Command(program, "--config", "../../config/local.yaml")
-	c.Env = append(os.Environ(), "SOAKGATE_DATA="+data, "SOAKGATE_OTLP_GRPC="+address[0], "SOAKGATE_OTLP_HTTP="+address[1],
-		"SOAKGATE_CLICKHOUSE_LISTEN="+address[2], "SOAKGATE_METRICS_PORT="+metrics, "SOAKGATE_CHDB_LIBRARY="+absolute)
-	c.Stderr = os.Stderr
-	if err := c.Start(); err != nil {
-		t.Fatalf("start %s (`make build` builds it): %v", program, err)
-	}
-	t.Cleanup(func() {
-		_ = c.Process.Signal(os.Interrupt)
-		_ = c.Wait()
-	})
-	dsn, otlp = "http://"+address[2]+"/soakgate", address[0]
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		out, err := exec.Command(program, "migrate", "status", "--dsn", dsn).CombinedOutput()
-		if err == nil {
-			return dsn, otlp
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the schema is not up to date: %v\n%s", err, out)
-		}
-	}
-}
 
 func run(t *testing.T, args ...string) {
 	t.Helper()
@@ -149,10 +103,44 @@ func rows(t *testing.T, c *ClickHouse, over backend.TimeRange, pick func([]strin
 				t.Errorf("%s: %v", q.Place, err)
 				continue
 			}
+			if err := fits(q, frames[0]); err != nil {
+				t.Errorf("%s: %v", q.Place, err)
+			}
 			got[q.Place] = frames[0].Rows()
 		}
 	}
 	return got
+}
+
+// fits tells whether a frame has the columns that its panel draws. An empty frame
+// has them too, but for a time series, which is not known before it has rows.
+func fits(q Query, f *data.Frame) error {
+	count := map[bool]int{}
+	times := 0
+	for _, field := range f.Fields {
+		if field.Type().Time() {
+			times++
+		} else {
+			count[field.Type().Numeric()]++
+		}
+	}
+	kind := "annotation"
+	if q.Panel != nil {
+		kind = q.Panel.Type
+	}
+	switch {
+	case f.Rows() == 0, kind == "table" && len(f.Fields) > 0:
+		return nil
+	case kind == "timeseries" && times == 1 && count[true] > 0 && count[false] == 0:
+		return nil
+	case kind == "state-timeline" && times == 1 && count[true]+count[false] > 0:
+		return nil
+	case (kind == "stat" || kind == "bargauge") && count[true] > 0:
+		return nil
+	case kind == "annotation" && times > 0 && count[false] > 0:
+		return nil
+	}
+	return fmt.Errorf("a panel of type %s cannot draw %d columns of time, %d of numbers, %d of text", kind, times, count[true], count[false])
 }
 
 // alerts asks every query of the alert rules that Grafana evaluates.
@@ -206,11 +194,13 @@ var rare = []string{"Agent API", "Rejected", "Holes in collecting", "version cha
 
 // TestEveryQuery asks every query of every dashboard on a fleet that was shipped.
 func TestEveryQuery(t *testing.T) {
-	dsn, otlp := collector(t)
-	run(t, "ship", "--dsn", dsn, "--endpoint", otlp, "--scenario", "demo")
-	run(t, "ship", "--dsn", dsn, "--endpoint", otlp, "--scenario", "fleet")
+	r := collector(t)
+	dsn := r.dsn
+	r.ship(t, "demo")
+	r.ship(t, "fleet")
 	run(t, "complaint", "add", "--dsn", dsn, "--server", "amazon_sp_mcp", "--kind", "parsing", "--ref", "T-1", "--note", "it's, \\ odd", "--by", "test")
 	run(t, "complaint", "review", "--dsn", dsn, "--server", "amazon_sp_mcp", "--by", "test")
+	run(t, "conformance", "../../schemas/examples/error-envelope/valid", "--record", dsn, "--server", "amazon_sp_mcp", "--server-version", "1.0.0")
 	c := open(t, dsn, "SELECT sum(records) FROM soakgate.slice_seals FINAL", 20_000)
 	over := backend.TimeRange{From: time.Now().Add(-21 * 24 * time.Hour), To: time.Now().Add(time.Minute)}
 	alerts(t, c)
@@ -235,8 +225,7 @@ func TestEveryQuery(t *testing.T) {
 
 // TestEmptyStore asks the same of a store that holds nothing.
 func TestEmptyStore(t *testing.T) {
-	dsn, _ := collector(t)
-	c := open(t, dsn, "SELECT max(version) FROM soakgate.schema_migrations", 0)
+	c := open(t, collector(t).dsn, "SELECT max(version) FROM soakgate.schema_migrations", 0)
 	over := backend.TimeRange{From: time.Now().Add(-24 * time.Hour), To: time.Now()}
 	rows(t, c, over, func(v []string) []string { return v })
 	alerts(t, c)

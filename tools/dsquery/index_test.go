@@ -3,7 +3,6 @@ package dsquery
 import (
 	"context"
 	"encoding/json"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -23,9 +22,7 @@ var byServer = regexp.MustCompile(`PrimaryKey\s+Keys:\s+server\b`)
 // head of the key.
 func TestPanelsReadByTheIndex(t *testing.T) {
 	j := judge(t)
-	if out, err := exec.Command("../../bin/collector", "ship", "--dsn", j.dsn, "--endpoint", j.otlp, "--scenario", "demo").CombinedOutput(); err != nil {
-		t.Fatalf("ship: %v\n%s", err, out)
-	}
+	j.ship(t, "demo")
 	c := open(t, j.dsn, "SELECT sum(records) FROM soakgate.slice_seals FINAL", 15_000)
 	over := month()
 	chosen, err := j.everything(over)

@@ -25,8 +25,8 @@ type Choices map[string]Choice
 // reference is ${name}, ${name:format} or $name.
 var reference = regexp.MustCompile(`\$\{(\w+)(?::(\w+))?\}|\$(\w+)`)
 
-// Interpolate puts variables into a text as Grafana's front end does. What it
-// does not know stays: macros are for the backend.
+// Interpolate puts variables into a text as Grafana's front end does. Macros
+// stay, for the backend. A variable that is not there stays in Grafana, and fails here.
 func (c Choices) Interpolate(text string, over backend.TimeRange, interval time.Duration) (string, error) {
 	builtin := builtins(over, interval)
 	var failed error
@@ -37,7 +37,11 @@ func (c Choices) Interpolate(text string, over backend.TimeRange, interval time.
 			return value
 		}
 		choice, found := c[name]
-		if !found {
+		switch {
+		case strings.HasPrefix(name, "__"):
+			return m
+		case !found:
+			failed = fmt.Errorf("there is no variable %s", name)
 			return m
 		}
 		value, err := choice.format(format)
@@ -77,7 +81,7 @@ func (c Choice) format(format string) (string, error) {
 	case "singlequote": // a backslash passes as it is
 		return c.each("'", ",", func(v string) string { return strings.ReplaceAll(v, "'", `\'`) }), nil
 	case "sqlstring":
-		return c.each("'", ",", func(v string) string { return strings.ReplaceAll(v, "'", "''") }), nil
+		return c.each("'", ",", func(v string) string { return strings.NewReplacer("'", "''", `"`, `\"`).Replace(v) }), nil
 	case "raw", "csv":
 		return strings.Join(c.Values, ","), nil
 	case "pipe":

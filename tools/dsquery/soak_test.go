@@ -6,11 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
-	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,107 +30,10 @@ var (
 	verdictNumbers = map[string]float64{"FLIP": 1, "HOLD": 0, "BLOCK": -1, "could not tell": -2}
 )
 
-// judging is a collector that serves the verdict, and a Prometheus that scrapes it.
-type judging struct {
-	dsn, otlp string
-	sources   Sources
-}
-
-// process runs a program until the test ends.
-func process(t *testing.T, c *exec.Cmd) {
-	t.Helper()
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Stdout, c.Stderr = log, log
-	if err := c.Start(); err != nil {
-		t.Fatalf("start %s: %v", c.Path, err)
-	}
-	t.Cleanup(func() {
-		_ = c.Process.Signal(os.Interrupt)
-		_ = c.Wait()
-		if text, err := os.ReadFile(log.Name()); err == nil && t.Failed() {
-			t.Logf("%s:\n%s", c.Path, text[max(0, len(text)-4000):])
-		}
-	})
-}
-
-// unused is an address that nothing listens on.
-func unused(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-func judge(t *testing.T) judging {
-	t.Helper()
-	prometheus, err := exec.LookPath("prometheus")
-	if err != nil {
-		t.Fatal("prometheus is missing: Debian's package of that name has it")
-	}
-	clickhouse, otlp, metrics, scraper := unused(t), unused(t), unused(t), unused(t)
-	_, port, _ := net.SplitHostPort(metrics)
-	library, err := filepath.Glob("../../.cache/chdb/*/libchdb.so")
-	if err != nil || len(library) == 0 {
-		t.Fatal("the embedded ClickHouse is missing: `make engine` installs it")
-	}
-	absolute, _ := filepath.Abs(library[0])
-	c := exec.Command("../../bin/collector", "--config", "../../config/local.yaml",
-		"--set", "exporters.soakgate.soak.interval=10s", "--set", "exporters.soakgate.soak.policy=../../config/demo-policy.yaml")
-	c.Env = append(os.Environ(), "SOAKGATE_DATA="+t.TempDir(), "SOAKGATE_OTLP_GRPC="+otlp, "SOAKGATE_OTLP_HTTP="+unused(t),
-		"SOAKGATE_CLICKHOUSE_LISTEN="+clickhouse, "SOAKGATE_METRICS_PORT="+port, "SOAKGATE_CHDB_LIBRARY="+absolute)
-	process(t, c)
-
-	dir := t.TempDir()
-	config := filepath.Join(dir, "prometheus.yaml")
-	text := fmt.Sprintf("global: {scrape_interval: 1s}\nscrape_configs: [{job_name: soakgate, static_configs: [{targets: ['%s']}]}]\n", metrics)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	process(t, exec.Command(prometheus, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), "--web.listen-address="+scraper))
-
-	j := judging{dsn: "http://" + clickhouse + "/soakgate", otlp: otlp}
-	eventually(t, func() error {
-		response, err := http.Get("http://" + scraper + "/-/ready")
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("prometheus: %s", response.Status)
-		}
-		return exec.Command("../../bin/collector", "migrate", "status", "--dsn", j.dsn).Run()
-	})
-	source, err := OpenClickHouse(j.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { source.Close() })
-	j.sources = Sources{ClickHouse: source, Prometheus: OpenPrometheus("http://" + scraper)}
-	return j
-}
-
-// eventually tries until there is no error, at most two minutes.
-func eventually(t *testing.T, try func() error) {
-	t.Helper()
-	var err error
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(500 * time.Millisecond) {
-		if err = try(); err == nil {
-			return
-		}
-	}
-	t.Fatal(err)
-}
-
 // soak is the verdict as the command line gives it.
 func (j judging) soak() (verdict, error) {
 	var v verdict
-	out, err := exec.Command("../../bin/collector", "soak", "--dsn", j.dsn, "--policy", "../../config/demo-policy.yaml", "--format", "json").Output()
+	out, err := exec.Command(program, "soak", "--dsn", j.dsn, "--policy", "../../config/demo-policy.yaml", "--format", "json").Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() < 3) {
 		return v, fmt.Errorf("collector soak: %w", err) // 3 and 4 are HOLD and BLOCK
 	}
@@ -218,9 +117,7 @@ func cell(f *data.Frame, name string, row int) string {
 // the same gates in the same states, and the same figures.
 func TestSoakDashboardTellsTheVerdict(t *testing.T) {
 	j := judge(t)
-	if out, err := exec.Command("../../bin/collector", "ship", "--dsn", j.dsn, "--endpoint", j.otlp, "--scenario", "demo").CombinedOutput(); err != nil {
-		t.Fatalf("ship: %v\n%s", err, out)
-	}
+	j.ship(t, "demo")
 	// The verdict is of one instant, the metrics of another: they meet once all is sealed.
 	eventually(t, func() error {
 		v, err := j.soak()

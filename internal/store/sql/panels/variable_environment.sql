@@ -1,3 +1,3 @@
-SELECT DISTINCT environment FROM {{.Database}}.activity_by_minute
+SELECT DISTINCT replaceAll(environment, '\\', '\\\\') AS listed FROM {{.Database}}.activity_by_minute
 WHERE server IN (${server:singlequote}) AND $__timeFilter(minute)
-ORDER BY environment
+ORDER BY listed
