@@ -24,6 +24,17 @@ for f in $(grep -lE '^service:' config/*.yaml deploy/compose/*.yaml); do
   bin/collector validate --config "$f"
 done
 
+echo "alert rules fire when they should"
+if ! command -v promtool >/dev/null || ! command -v prometheus >/dev/null; then
+  echo "  promtool is missing: installing Debian's prometheus"
+  apt-get update -qq && apt-get install -y -qq prometheus >/dev/null
+fi
+promtool check rules deploy/prometheus/soakgate.rules.yaml
+promtool test rules deploy/prometheus/soakgate.rules.test.yaml
+
+echo "every query of the dashboards gives what its panel draws"
+(cd tools/dsquery && go mod tidy -diff && go vet ./... && go test -timeout 20m ./...)
+
 echo "compose files, release configuration and workflows are what their tools take"
 .cache/tools/deploy compose deploy/compose/compose.yaml
 .cache/tools/deploy release .goreleaser.yaml

@@ -200,7 +200,7 @@ func TestEveryQuery(t *testing.T) {
 	r.ship(t, "fleet")
 	run(t, "complaint", "add", "--dsn", dsn, "--server", "amazon_sp_mcp", "--kind", "parsing", "--ref", "T-1", "--note", "it's, \\ odd", "--by", "test")
 	run(t, "complaint", "review", "--dsn", dsn, "--server", "amazon_sp_mcp", "--by", "test")
-	run(t, "conformance", "../../schemas/examples/error-envelope/valid", "--record", dsn, "--server", "amazon_sp_mcp", "--server-version", "1.0.0")
+	run(t, "conformance", "../../schemas/examples/response-meta/valid", "--record", dsn, "--server", "amazon_sp_mcp", "--server-version", "1.0.0")
 	c := open(t, dsn, "SELECT sum(records) FROM soakgate.slice_seals FINAL", 20_000)
 	over := backend.TimeRange{From: time.Now().Add(-21 * 24 * time.Hour), To: time.Now().Add(time.Minute)}
 	alerts(t, c)
