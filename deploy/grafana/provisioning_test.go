@@ -3,6 +3,7 @@ package grafana
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -108,4 +109,23 @@ func TestRulesAskProvisionedDataSources(t *testing.T) {
 			assert.Contains(t, known, d.DatasourceUID, name)
 		}
 	}
+}
+
+// TestComposeGivesWhatDataSourcesTake holds compose's Grafana to this folder: each
+// variable is set, and the port speaks the protocol that is asked for.
+func TestComposeGivesWhatDataSourcesTake(t *testing.T) {
+	var compose struct {
+		Services map[string]struct{ Environment map[string]string }
+	}
+	read(t, "../compose/compose.yaml", &compose)
+	given := compose.Services["grafana"].Environment
+	text, err := os.ReadFile("datasources/soakgate.yaml")
+	require.NoError(t, err)
+	taken := regexp.MustCompile(`\$\{(SOAKGATE_\w+)\}`).FindAllStringSubmatch(string(text), -1)
+	require.Len(t, taken, 5)
+	for _, name := range taken {
+		assert.Contains(t, given, name[1])
+	}
+	assert.Contains(t, string(text), "protocol: http\n")
+	assert.Equal(t, "8123", given["SOAKGATE_CLICKHOUSE_PORT"], "ClickHouse's port for HTTP")
 }
