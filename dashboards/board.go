@@ -39,8 +39,9 @@ type board struct {
 	page    page
 	out     *dashboard.DashboardBuilder
 	nextID  uint32
-	x, y    uint32 // where the next panel goes
-	line    uint32 // height of the current line
+	x, y    uint32            // where the next panel goes
+	line    uint32            // height of the current line
+	last    dashboard.GridPos // of the last panel
 	errs    []error
 }
 
@@ -91,10 +92,19 @@ func put[B placed[B]](b *board, width, height uint32, panel B) {
 	if b.x+width > gridWidth {
 		b.newLine()
 	}
-	b.out.WithPanel(panel.Id(b.nextID).GridPos(dashboard.GridPos{X: b.x, Y: b.y, W: width, H: height}))
+	b.last = dashboard.GridPos{X: b.x, Y: b.y, W: width, H: height}
+	b.out.WithPanel(panel.Id(b.nextID).GridPos(b.last))
 	b.nextID++
 	b.x += width
 	b.line = max(b.line, height)
+}
+
+// under places a panel below the last one, in its column: beside a tall one.
+func under[B placed[B]](b *board, height uint32, panel B) {
+	b.last.Y, b.last.H = b.last.Y+b.last.H, height
+	b.out.WithPanel(panel.Id(b.nextID).GridPos(b.last))
+	b.nextID++
+	b.line = max(b.line, b.last.Y+height-b.y)
 }
 
 func (b *board) newLine() {

@@ -56,7 +56,7 @@ func fillCollector(b *board) {
 
 	b.row("Collectors, as ClickHouse knows them")
 	put(b, gridWidth, 7, list("Heartbeats", "The newest stored heartbeat of each collector. It came through the journal, so all that was taken before stored_through is stored. Books off by: accepted records that are neither stored, rejected, parked nor waiting; it must be 0.").
-		OverrideByRegexp("/^(seen|stored_through)$/", ago()).
+		OverrideByRegexp("/^(seen|stored_through)$/", ago()).OverrideByName("parked_batches", width(125)).
 		OverrideByName("age", colored(steps("green", step{120, "orange"}, step{600, "red"}), unit("s", 0)...)).
 		OverrideByName("backlog", unit("locale", 0)).OverrideByName("backlog_age", unit("s", 0)).
 		OverrideByName("books_off_by", colored(steps("red", step{0, "green"}, step{1, "red"}))).

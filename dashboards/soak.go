@@ -31,7 +31,7 @@ var soakPage = page{
 
 func fillSoak(b *board) {
 	fillVerdict(b)
-	fillClock(b)
+	fillTraffic(b)
 	fillBytes(b)
 	fillCoverage(b)
 	fillRegisters(b)
@@ -51,24 +51,24 @@ func fillVerdict(b *board) {
 		CellOptions(colorText()).
 		WithTransformation(matrix("gate", "server", "Value")).
 		WithTarget(promNow("A", "min by (server, gate) (soakgate_soak_gate)", "", prometheus.PromQueryFormatTable)))
-	put(b, 12, 26, states("Gates that do not pass", "Gates over time while they hold, block or could not be read. A gate that passes leaves no trace here.").
+	put(b, 12, 11, states("Gates that do not pass", "Gates over time while they hold, block or could not be read. A gate that passes leaves no trace here.").
 		Datasource(prometheusRef()).Mappings(gateStates).Thresholds(steps("text")).NoValue("Every gate passes, or no verdict is served").NeverSpanNulls().MaxDataPoints(finePoints).
 		WithTarget(promRange("A", "min by (server, gate) (soakgate_soak_gate) < 1", "{{server}} {{gate}}")))
-}
-
-func fillClock(b *board) {
-	b.row("Time and traffic with the option on")
-	put(b, 8, 8, gauges("Days done of 14", "Elapsed days with the option on in production, by server, within the time range shown (D4). The clock restarts after the option was off, after an unrefilled hole in collecting and after 72 silent hours; shorter silences from 6 hours are subtracted. The gate `duration` decides.", "suffix: days").
+	under(b, 6, gauges("Days done of 14", "Elapsed days with the option on in production, by server, within the time range shown (D4). The clock restarts after the option was off, after an unrefilled hole in collecting and after 72 silent hours; shorter silences from 6 hours are subtracted. The gate `duration` decides.", "suffix: days").
 		Max(soakDays).Decimals(1).Thresholds(tooLittle(soakDays)).WithTarget(b.rows("soak_days")))
-	put(b, 16, 8, list("Deployments", "Installations with the option on. One counts with 300 calls on 7 days, seen within 48 hours, and an identity that is more than a host's name; 3 are needed for each server (D5).").
-		OverrideByName("calls", unit("locale", 0)).OverrideByName("last_call", ago()).
-		WithTarget(b.rows("soak_deployments")))
-	put(b, 12, 8, bars("Calls with the option on", "Tool calls by server, each once, with the option on.", "short").
-		DisplayName(label("server")).Interval("10m").WithTarget(b.series("soak_calls")))
-	put(b, 12, 8, lines("Upper bound of malformed blocks", "While no block is malformed, at most this share of them is, at the confidence that the gate asks (D6: 97.5 % for the first try, more after each version that had a malformed block): it falls with every block, counted from the left edge. Below the line the gate `malformed` can pass. Not drawn for a version with a malformed block: that is a BLOCK at any rate.", "percentunit").
+	under(b, 9, lines("Upper bound of malformed blocks", "While no block is malformed, at most this share of them is, at the confidence that the gate asks (D6: 97.5 % for the first try, more after each version that had a malformed block): it falls with every block, counted from the left edge. Below the line the gate `malformed` can pass. Not drawn for a version with a malformed block: that is a BLOCK at any rate.", "percentunit").
 		Thresholds(tooMuch(malformedRate)).ThresholdsStyle(limit()).
 		ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10)).Min(0.0001).Decimals(2).DisplayName(label("server", "version")).
 		Legend(legend("lastNotNull")).WithTarget(b.series("soak_bound")))
+}
+
+func fillTraffic(b *board) {
+	b.row("Traffic with the option on")
+	put(b, 14, 8, list("Deployments", "Installations with the option on. One counts with 300 calls on 7 days, seen within 48 hours, and an identity that is more than a host's name; 3 are needed for each server (D5).").
+		OverrideByName("named_by", width(150)).OverrideByName("calls", unit("locale", 0)).OverrideByName("last_call", ago()).
+		WithTarget(b.rows("soak_deployments")))
+	put(b, 10, 8, bars("Calls with the option on", "Tool calls by server, each once, with the option on.", "short").
+		DisplayName(label("server")).Interval("10m").WithTarget(b.series("soak_calls")))
 }
 
 func fillBytes(b *board) {

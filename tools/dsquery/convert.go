@@ -77,7 +77,7 @@ func decimalConverter(name string, nullable bool) sqlutil.Converter {
 	if nullable {
 		c.InputScanType = reflect.TypeFor[**decimal.Decimal]()
 		c.FrameConverter = sqlutil.FrameConverter{FieldType: data.FieldTypeNullableFloat64, ConverterFunc: func(in any) (any, error) {
-			d := *(in.(**decimal.Decimal))
+			d := *in.(**decimal.Decimal)
 			if d == nil {
 				return (*float64)(nil), nil
 			}

@@ -151,13 +151,26 @@ const panelPoints = 600
 
 // rounded are the intervals that Grafana asks for, each up to a bound.
 var rounded = []struct{ below, interval time.Duration }{
-	{1500 * time.Millisecond, time.Second}, {3500 * time.Millisecond, 2 * time.Second}, {7500 * time.Millisecond, 5 * time.Second},
-	{12500 * time.Millisecond, 10 * time.Second}, {17500 * time.Millisecond, 15 * time.Second}, {25 * time.Second, 20 * time.Second},
-	{45 * time.Second, 30 * time.Second}, {90 * time.Second, time.Minute}, {210 * time.Second, 2 * time.Minute},
-	{450 * time.Second, 5 * time.Minute}, {750 * time.Second, 10 * time.Minute}, {1050 * time.Second, 15 * time.Minute},
-	{1500 * time.Second, 20 * time.Minute}, {2700 * time.Second, 30 * time.Minute}, {5400 * time.Second, time.Hour},
-	{9000 * time.Second, 2 * time.Hour}, {16200 * time.Second, 3 * time.Hour}, {32400 * time.Second, 6 * time.Hour},
-	{24 * time.Hour, 12 * time.Hour}, {7 * 24 * time.Hour, 24 * time.Hour},
+	{1500 * time.Millisecond, time.Second},
+	{3500 * time.Millisecond, 2 * time.Second},
+	{7500 * time.Millisecond, 5 * time.Second},
+	{12500 * time.Millisecond, 10 * time.Second},
+	{17500 * time.Millisecond, 15 * time.Second},
+	{25 * time.Second, 20 * time.Second},
+	{45 * time.Second, 30 * time.Second},
+	{90 * time.Second, time.Minute},
+	{210 * time.Second, 2 * time.Minute},
+	{450 * time.Second, 5 * time.Minute},
+	{750 * time.Second, 10 * time.Minute},
+	{1050 * time.Second, 15 * time.Minute},
+	{1500 * time.Second, 20 * time.Minute},
+	{2700 * time.Second, 30 * time.Minute},
+	{5400 * time.Second, time.Hour},
+	{9000 * time.Second, 2 * time.Hour},
+	{16200 * time.Second, 3 * time.Hour},
+	{32400 * time.Second, 6 * time.Hour},
+	{24 * time.Hour, 12 * time.Hour},
+	{7 * 24 * time.Hour, 24 * time.Hour},
 }
 
 // Interval is the time between two points that a browser asks a panel's query
