@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/grafana/grafana-plugin-sdk-go/backend"
 )
 
 // big are the tables that grow with traffic; the registers do not.
@@ -17,14 +20,9 @@ var bounds = regexp.MustCompile(`Condition: .*\b(minute|hour|day|arrived|receive
 // byServer matches a table whose key begins with the server.
 var byServer = regexp.MustCompile(`PrimaryKey\s+Keys:\s+server\b`)
 
-// TestPanelsReadByTheIndex asks ClickHouse how it would read each query: every big
-// table by a condition on time that an index serves, and by server where that is the
-// head of the key.
-func TestPanelsReadByTheIndex(t *testing.T) {
-	j := judge(t)
-	j.ship(t, "demo")
-	c := open(t, j.dsn, "SELECT sum(records) FROM soakgate.slice_seals FINAL", 15_000)
-	over := month()
+// plans is how ClickHouse would read each query of the dashboards over a range.
+func (j judging) plans(t *testing.T, over backend.TimeRange) map[string]string {
+	t.Helper()
 	chosen, err := j.everything(over)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +31,7 @@ func TestPanelsReadByTheIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reads := 0
+	plans := map[string]string{}
 	for _, d := range dashboards {
 		queries, err := d.Queries()
 		if err != nil {
@@ -55,7 +53,7 @@ func TestPanelsReadByTheIndex(t *testing.T) {
 			if ready.JSON, err = json.Marshal(fields); err != nil {
 				t.Fatal(err)
 			}
-			frames, err := c.Query(context.Background(), ready)
+			frames, err := j.sources.ClickHouse.Query(context.Background(), ready)
 			if err != nil {
 				t.Errorf("%s: %v", q.Place, err)
 				continue
@@ -64,22 +62,43 @@ func TestPanelsReadByTheIndex(t *testing.T) {
 			for row := range frames[0].Rows() {
 				plan.WriteString(cell(frames[0], frames[0].Fields[0].Name, row) + "\n")
 			}
-			// Each part of the plan begins with a table's name and ends before the next.
-			text := plan.String()
-			found := big.FindAllStringSubmatchIndex(text, -1)
-			for i, at := range found {
-				end := len(text)
-				if i+1 < len(found) {
-					end = found[i+1][0]
-				}
-				part, table := text[at[0]:end], text[at[2]:at[3]]
-				reads++
-				if !bounds.MatchString(part) {
-					t.Errorf("%s reads %s without a bound on time:\n%s", q.Place, table, part)
-				}
-				if byServer.MatchString(part) && !strings.Contains(part, "server in ") {
-					t.Errorf("%s reads %s without its key's head:\n%s", q.Place, table, part)
-				}
+			plans[q.Place] = plan.String()
+		}
+	}
+	return plans
+}
+
+// readsOf are the parts of a plan that read a big table, by its name and place. Each
+// begins with a table's name and ends before the next.
+func readsOf(plan string) map[string]string {
+	reads := map[string]string{}
+	found := big.FindAllStringSubmatchIndex(plan, -1)
+	for i, at := range found {
+		end := len(plan)
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		reads[plan[at[2]:at[3]]+" "+strconv.Itoa(i+1)] = plan[at[0]:end]
+	}
+	return reads
+}
+
+// TestPanelsReadByTheIndex asks ClickHouse how it would read each query: every big
+// table by a condition on time that an index serves, and by server where that is the
+// head of the key.
+func TestPanelsReadByTheIndex(t *testing.T) {
+	r := collector(t)
+	r.ship(t, "demo")
+	c := open(t, r.dsn, "SELECT sum(records) FROM soakgate.slice_seals FINAL", 15_000)
+	j, reads := judging{running: r, sources: Sources{ClickHouse: c}}, 0
+	for place, plan := range j.plans(t, month()) {
+		for table, part := range readsOf(plan) {
+			reads++
+			if !bounds.MatchString(part) {
+				t.Errorf("%s reads %s without a bound on time:\n%s", place, table, part)
+			}
+			if byServer.MatchString(part) && !strings.Contains(part, "server in ") {
+				t.Errorf("%s reads %s without its key's head:\n%s", place, table, part)
 			}
 		}
 	}
