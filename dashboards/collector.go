@@ -64,6 +64,7 @@ func fillCollector(b *board) {
 	put(b, 10, 8, lines("Backlog by heartbeat", "Records that waited when each heartbeat was written. A gap in a line is time without that collector.", "short").
 		Interval("1m").SpanNulls(common.BoolOrFloat64{Float64: new(300_000.0)}).DisplayName(label("collector")).WithTarget(b.series("collector_alive")))
 	put(b, 14, 8, list("Lateness", "How late records came, by the sender's clock against ours: late is over 24 hours, ahead over 5 minutes into the future.").
+		OverrideByName("environment", width(100)).
 		OverrideByRegexp("/^(records|late|ahead)$/", unit("locale", 0)).OverrideByName("late_share", colored(tooMuch(0.01), unit("percentunit", 2)...)).
 		OverrideByRegexp("/^(least|greatest)$/", unit("s", 0)).WithTarget(b.rows("collector_lateness")))
 	put(b, gridWidth, 7, list("Rejected records", "Records that ClickHouse refused for a value, or the receiver for breaking the contract. Open ones hold the verdict: `collector rejected explain` or `replay`.").

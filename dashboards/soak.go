@@ -65,7 +65,7 @@ func fillVerdict(b *board) {
 func fillTraffic(b *board) {
 	b.row("Traffic with the option on")
 	put(b, 14, 8, list("Deployments", "Installations with the option on. One counts with 300 calls on 7 days, seen within 48 hours, and an identity that is more than a host's name; 3 are needed for each server (D5).").
-		OverrideByName("named_by", width(150)).OverrideByName("calls", unit("locale", 0)).OverrideByName("last_call", ago()).
+		OverrideByName("named_by", width(135)).OverrideByName("counts", width(70)).OverrideByName("calls", unit("locale", 0)).OverrideByName("last_call", ago()).
 		WithTarget(b.rows("soak_deployments")))
 	put(b, 10, 8, bars("Calls with the option on", "Tool calls by server, each once, with the option on.", "short").
 		DisplayName(label("server")).Interval("10m").WithTarget(b.series("soak_calls")))
@@ -109,7 +109,7 @@ func fillRegisters(b *board) {
 		OverrideByRegexp("/^item_/", []dashboard.DynamicConfigValue{property("custom.width", 70)}).
 		WithTarget(b.rows("soak_conformance")))
 	put(b, 8, 6, list("Reviews for complaints", "Who last looked for complaints. No complaint counts only while a review is at most 7 days old (D13): `collector complaint review`.").
-		NoValue("No review yet: the gate `complaints` holds").OverrideByName("days_ago", colored(tooMuch(reviewDays), unit("short", 1)...)).
+		NoValue("No review yet: the gate `complaints` holds").OverrideByName("days_ago", colored(tooMuch(reviewDays), append(unit("short", 1), width(80)...)...)).
 		OverrideByName("reviewed", ago()).
 		WithTarget(b.rows("soak_reviews")))
 	put(b, gridWidth, 6, list("Complaints", "The register of complaints about payload size and parsing. An open one blocks (D13).").
