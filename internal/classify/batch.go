@@ -100,7 +100,7 @@ func (b *Batch) finish(keep func(*Record)) {
 	r.ReceivedAt = b.received
 	r.eventTime()
 	r.ID = b.identify(r)
-	r.CallKey = b.callKey(r)
+	r.CallKey, r.CallAlias = b.callKeys(r)
 	if !r.CallKey.Set && r.IsCall() {
 		r.advise(RuleNoCallKey, "send the trace context, or mcp.session.id with jsonrpc.request.id, so that other records of this call can be joined")
 	}
@@ -142,23 +142,37 @@ func (b *Batch) identify(r *Record) ID {
 	return id
 }
 
-// callKey joins records that tell of the same call: by the span they belong to,
-// else by session and request id.
-func (b *Batch) callKey(r *Record) Optional[uint64] {
-	k := keyer(b.scratch[:0])
-	k.text(r.Source.Server, r.Source.Deployment)
+// callKeys join records that tell of the same call: by the span they belong to,
+// else by session and request id. The alias is another key that records of the
+// call may have: that of a span within the call, else of session and request id.
+func (b *Batch) callKeys(r *Record) (key, alias Optional[uint64]) {
 	span := r.CallSpanID
 	if span == [8]byte{} {
 		span = r.SpanID
 	}
-	switch {
-	case span != [8]byte{} && r.TraceID != [16]byte{}:
-		k = append(append(k, r.TraceID[:]...), span[:]...)
-	case r.SessionID != "" && r.RequestID != "":
-		k.text(r.SessionID, r.RequestID)
-	default:
-		return Optional[uint64]{}
+	bySpan := span != [8]byte{} && r.TraceID != [16]byte{}
+	if bySpan {
+		key = b.spanKey(r, span)
 	}
+	switch {
+	case bySpan && span != r.SpanID && r.SpanID != [8]byte{}:
+		alias = b.spanKey(r, r.SpanID)
+	case r.SessionID != "" && r.RequestID != "":
+		k := keyer(b.scratch[:0])
+		k.text(r.Source.Server, r.Source.Deployment, r.SessionID, r.RequestID)
+		b.scratch = k
+		alias = Some(xxh3.Hash(k))
+	}
+	if !bySpan {
+		return alias, Optional[uint64]{}
+	}
+	return key, alias
+}
+
+func (b *Batch) spanKey(r *Record, span [8]byte) Optional[uint64] {
+	k := keyer(b.scratch[:0])
+	k.text(r.Source.Server, r.Source.Deployment)
+	k = append(append(k, r.TraceID[:]...), span[:]...)
 	b.scratch = k
 	return Some(xxh3.Hash(k))
 }

@@ -48,6 +48,8 @@ type Record struct {
 	// SentTime is the time as sent, as text, where it could not be stored.
 	SentTime string
 	CallKey  Optional[uint64]
+	// CallAlias is another key that records of the same call may have.
+	CallAlias Optional[uint64]
 }
 
 // eventTime sets the record's times from what was sent, or else from arrival.

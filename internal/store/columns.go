@@ -31,7 +31,7 @@ type Columns struct {
 	sentMinute                *proto.ColDateTime
 	recordID, journalID       *proto.ColUUID
 	seq, arrivalRank          *proto.ColUInt64
-	callKey                   maybe[uint64]
+	callKey, callAlias        maybe[uint64]
 	replayID, event           lowText
 	server, serverFamily      lowText
 	serverVersion             lowText
@@ -108,8 +108,9 @@ func NewColumns() *Columns {
 		sentMinute: &proto.ColDateTime{Location: time.UTC},
 		recordID:   new(proto.ColUUID), journalID: new(proto.ColUUID),
 		seq: new(proto.ColUInt64), arrivalRank: new(proto.ColUInt64),
-		callKey:  proto.NewColNullable[uint64](new(proto.ColUInt64)),
-		replayID: low(), event: low(), server: low(), serverFamily: low(), serverVersion: low(),
+		callKey:   proto.NewColNullable[uint64](new(proto.ColUInt64)),
+		callAlias: proto.NewColNullable[uint64](new(proto.ColUInt64)),
+		replayID:  low(), event: low(), server: low(), serverFamily: low(), serverVersion: low(),
 		environment: low(), deployment: low(), deploymentSource: low(), instance: low(), contractVersion: low(),
 		option: newEnum(switchNames...), strict: newEnum(switchNames...),
 		surface: low(), carrier: low(), shape: low(), tool: low(),
@@ -165,6 +166,7 @@ func (c *Columns) name() {
 		{Name: "seq", Data: c.seq},
 		{Name: "arrival_rank", Data: c.arrivalRank},
 		{Name: "call_key", Data: c.callKey},
+		{Name: "call_alias", Data: c.callAlias},
 		{Name: "replay_id", Data: c.replayID},
 		{Name: "event", Data: c.event},
 		{Name: "server", Data: c.server},
@@ -296,6 +298,7 @@ func (c *Columns) appendIdentity(r *classify.Record, at Place) {
 	// Merges keep the greatest rank: the earliest arrival, which is in milliseconds.
 	c.arrivalRank.Append(math.MaxUint64 - uint64(r.ReceivedAt.UnixMilli()))
 	c.callKey.Append(nullable(r.CallKey))
+	c.callAlias.Append(nullable(r.CallAlias))
 	c.timeSource.append(string(r.TimeSource))
 	c.sentTime.Append(r.SentTime)
 }

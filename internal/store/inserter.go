@@ -32,9 +32,11 @@ var durableSettings = map[string]any{
 
 // insertSettings go with every insert of blocks. One insert must be one block,
 // so that it is in the table whole or not at all; and it must never be taken for
-// a repeat, which the tables themselves settle.
+// a repeat, which the tables themselves settle. Looking for repeats within the
+// block as it comes would cost as much CPU as all the rest of the insert.
 var insertSettings = map[string]any{
 	"insert_deduplicate":           0,
+	"optimize_on_insert":           0,
 	"max_insert_block_size":        10000000,
 	"min_insert_block_size_rows":   10000000,
 	"min_insert_block_size_bytes":  4000000000,

@@ -159,7 +159,8 @@ func writtenColumns() (map[string][]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			if found := insertInto.FindStringSubmatch(text); found != nil {
+			found := insertInto.FindStringSubmatch(text)
+			if found != nil && found[1] != values["Scratch"]+"_rows" {
 				written[found[1]] = split(found[2])
 			}
 		}

@@ -176,7 +176,7 @@ func TestLostScratch(t *testing.T) {
 				if name != st.Name {
 					return
 				}
-				for _, table := range []string{"_rows", ""}[:min(i+1, 2)] {
+				for _, table := range []string{"_rows", "_twins", ""}[:min(max(i-1, 1), 3)] {
 					require.NoError(t, s.conn.Exec(t.Context(), "TRUNCATE TABLE "+s.database+"."+sealer.scratch+table))
 				}
 			}

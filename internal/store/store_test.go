@@ -269,7 +269,7 @@ func TestOneCallOneCount(t *testing.T) {
 		blocks                int
 	}{
 		{"call event and envelope", [][]classify.Observation{{call, failure}}, 1, 1, 1, 0},
-		{"the same in two requests of two slices", [][]classify.Observation{{call}, {failure}}, 1, 0, 1, 0},
+		{"the same in two requests of two slices", [][]classify.Observation{{call}, {failure}}, 1, 1, 1, 0},
 		{"span event and log record of one exception", [][]classify.Observation{{exception, failure}}, 1, 1, 1, 0},
 		{"the same in two slices", [][]classify.Observation{{exception}, {failure}}, 1, 1, 1, 0},
 		{"call event and _meta", [][]classify.Observation{{call, meta}}, 1, 0, 0, 1},

@@ -1073,3 +1073,12 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
 CREATE TABLE IF NOT EXISTS soakgate.lateness_by_hour ON CLUSTER 'soak' AS soakgate.lateness_by_hour_local
 ENGINE = Distributed('soak', 'soakgate', 'lateness_by_hour_local', sipHash64(server, arrived))
 ;
+
+-- Another key that records of the same call may have: of a span within the call,
+-- or of session and request id where call_key is of the span.
+ALTER TABLE soakgate.records_local ON CLUSTER 'soak' ADD COLUMN IF NOT EXISTS call_alias Nullable(UInt64) CODEC(ZSTD(1)) AFTER call_key
+;
+
+-- The same for the table in front of a cluster's; on a single server it is there already.
+ALTER TABLE soakgate.records ON CLUSTER 'soak' ADD COLUMN IF NOT EXISTS call_alias Nullable(UInt64) AFTER call_key
+;

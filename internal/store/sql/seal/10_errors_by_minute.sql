@@ -8,7 +8,7 @@ FROM
 (
     SELECT minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id,
         tool, shape, error_kind, error_code, legacy_error_kind, http_status, retryable, valid, off_taxonomy, opaque,
-        toUInt64(1) AS errors, toUInt64(error_rank = 3) AS unreadable, toUInt64(error_rank = 3 AND attribute_text) AS cut, sampling_weight AS weighted_errors
+        toUInt64(1) AS errors, toUInt64(error_rank = 3) AS unreadable, toUInt64(error_rank = 3 AND attribute_text) AS cut, error_weight AS weighted_errors
     FROM {{.Database}}.{{.Scratch}}
     WHERE error_first
     UNION ALL

@@ -1,4 +1,4 @@
--- Each call once; it failed when any record of it in the slice says so.
+-- Each call once; it failed when any record of it says so.
 -- Keys of the slice that are no longer found get zeros.
 INSERT INTO {{.Database}}.calls_by_minute
     (minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id, tool, outcome, mistake, calls, weighted_calls, duration_ns_sum, duration_count, version)
@@ -7,8 +7,8 @@ SELECT minute, arrived, server, server_family, server_version, environment, depl
 FROM
 (
     SELECT minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id,
-        tool, if(call_failed, 'error', outcome) AS outcome, mistake,
-        toUInt64(1) AS calls, sampling_weight AS weighted_calls,
+        tool, outcome, mistake,
+        toUInt64(1) AS calls, call_weight AS weighted_calls,
         ifNull(duration_ns, 0) AS duration_ns_sum, toUInt64(duration_ns IS NOT NULL) AS duration_count
     FROM {{.Database}}.{{.Scratch}}
     WHERE call_first

@@ -8,7 +8,7 @@ FROM
 (
     SELECT minute, arrived, server, server_family, server_version, environment, deployment, deployment_source, instance, option, strict, replay_id,
         tool,
-        toUInt64(1) AS blocks, toUInt64(shape = 'mcp_envelope_v1') AS envelope_blocks, sampling_weight AS weighted_blocks,
+        toUInt64(1) AS blocks, toUInt64(shape = 'mcp_envelope_v1') AS envelope_blocks, meta_weight AS weighted_blocks,
         toUInt64(malformed) AS malformed,
         map(ifNull(normalized_bytes, 0), toUInt64(1)) AS sizes, toUInt64(ifNull(normalized_bytes, 0)) AS bytes_sum,
         toUInt64(response_bytes IS NOT NULL) AS known_size_blocks,
