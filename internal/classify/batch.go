@@ -3,6 +3,8 @@ package classify
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"reflect"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -18,7 +20,7 @@ type Batch struct {
 	serial     uint64
 	ordinals   map[ID]uint32
 	record     Record
-	first      []byte
+	kept       []object // of this observation
 	scratch    []byte
 }
 
@@ -41,14 +43,13 @@ func (b *Batch) Reset(received time.Time, nonce [16]byte) {
 func (b *Batch) Classify(o *Observation, keep func(*Record)) bool {
 	r := &b.record
 	kept, fallback := 0, -1
-	b.first = b.first[:0]
+	clear(b.kept)
+	b.kept = b.kept[:0]
 	for i := range o.Candidates {
 		c := &o.Candidates[i]
 		b.judge(o, c)
 		switch {
-		case r.Recognized && kept == 0:
-			b.first = append(b.first, r.Object...)
-		case r.Recognized && !bytes.Equal(b.first, r.Object):
+		case r.Recognized && (len(o.Candidates) == 1 || b.isNew(r.Object)):
 		case !r.Recognized && fallback < 0 && (r.Opaque || len(r.Violations) > 0):
 			fallback = i
 			continue
@@ -75,6 +76,46 @@ func (b *Batch) Classify(o *Observation, keep func(*Record)) bool {
 	}
 	b.finish(keep)
 	return true
+}
+
+// object is an object that was kept; what it says is decoded once another one
+// has to be told apart from it.
+type object struct {
+	text []byte
+	said any
+}
+
+// isNew tells whether no earlier object of the observation says the same, and
+// keeps it. Spaces and the order of members tell no two objects apart.
+func (b *Batch) isNew(text []byte) bool {
+	for _, k := range b.kept {
+		if bytes.Equal(k.text, text) {
+			return false
+		}
+	}
+	is := object{text: bytes.Clone(text)}
+	if len(b.kept) > 0 {
+		is.decode()
+	}
+	for i := range b.kept {
+		b.kept[i].decode()
+		if reflect.DeepEqual(b.kept[i].said, is.said) {
+			return false
+		}
+	}
+	b.kept = append(b.kept, is)
+	return true
+}
+
+func (o *object) decode() {
+	if o.said != nil {
+		return
+	}
+	d := json.NewDecoder(bytes.NewReader(o.text))
+	d.UseNumber()
+	if d.Decode(&o.said) != nil {
+		o.said = string(o.text)
+	}
 }
 
 // judge fills the record with the observation and the judgement of one of its

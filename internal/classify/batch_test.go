@@ -2,6 +2,7 @@ package classify
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,11 +70,14 @@ func TestClassifyChooses(t *testing.T) {
 	}{
 		{"one envelope", observed(EventUnnamed, goodEnvelope), []Shape{ShapeEnvelope}, false},
 		{"the same object twice is one", observed(EventUnnamed, goodEnvelope, "RuntimeError: ToolError: "+goodEnvelope), []Shape{ShapeEnvelope}, false},
+		{"in another spelling too", observed(EventUnnamed, goodEnvelope, "{ \"error_code\":\"INTERNAL_ERROR\", "+strings.Replace(strings.TrimPrefix(goodEnvelope, "{"), `"error_code":"INTERNAL_ERROR",`, "", 1)), []Shape{ShapeEnvelope}, false},
+		{"two, and the first again", observed(EventUnnamed, goodEnvelope, other, " "+goodEnvelope, other), []Shape{ShapeEnvelope, ShapeEnvelope}, false},
 		{"two objects are two", observed(EventUnnamed, goodEnvelope, other), []Shape{ShapeEnvelope, ShapeEnvelope}, false},
 		{"an envelope wins over an opaque text before it", failing, []Shape{ShapeEnvelope}, false},
 		{"an opaque text alone is kept", observed(EventUnnamed, "it broke"), []Shape{ShapeUnknown}, true},
 		{"a call without any text", call, []Shape{ShapeUnknown}, false},
 		{"a named event of something else", observed(EventErrorEnvelope, `{"a":1}`), []Shape{ShapeUnknown}, true},
+		{"a named event of nothing", observed(EventErrorEnvelope, "null"), []Shape{ShapeUnknown}, true},
 		{"nobody's text", plain, nil, false},
 	}
 	for _, tt := range tests {
@@ -209,6 +213,16 @@ func TestCallKey(t *testing.T) {
 	assert.NotEqual(t, bySession, key(func(o *Observation) { noTrace(o); o.SessionID, o.RequestID = "s", "r2" }))
 	assert.False(t, key(func(o *Observation) { noTrace(o); o.RequestID = "r" }).Set, "a request id without its session says nothing")
 
+	alias := func(change func(*Observation)) Optional[uint64] {
+		o := observed(EventErrorEnvelope, goodEnvelope)
+		change(&o)
+		return newTestBatch(t).classifyAll(1, o)[0].CallAlias
+	}
+	assert.False(t, alias(func(*Observation) {}).Set)
+	assert.Equal(t, bySession, alias(func(o *Observation) { o.SessionID, o.RequestID = "s", "r" }), "what has no span has this key")
+	assert.Equal(t, bySpan, alias(func(o *Observation) { o.CallSpanID = [8]byte{9} }), "a log record of a span within the call has that span's key")
+	assert.False(t, alias(func(o *Observation) { noTrace(o); o.SessionID, o.RequestID = "s", "r" }).Set)
+
 	o := observed(EventErrorEnvelope, goodEnvelope)
 	noTrace(&o)
 	assert.Equal(t, []Rule{RuleNoCallKey}, newTestBatch(t).classifyAll(1, o)[0].advisories)
@@ -247,6 +261,8 @@ func TestCallsOutcomesAndMistakes(t *testing.T) {
 		{"unreadable", observed(EventErrorEnvelope, `{"error_kind":"inter`), true, OutcomeError, MistakeServer},
 		{"success", call(OutcomeSuccess, ""), true, OutcomeSuccess, MistakeNone},
 		{"invalid params", call(OutcomeError, "-32602"), true, OutcomeError, MistakeCaller},
+		{"invalid params, by the status code", func() Observation { o := call(OutcomeError, "McpError"); o.StatusCode = "-32602"; return o }(), true, OutcomeError, MistakeCaller},
+		{"not found by HTTP", call(OutcomeError, "404"), true, OutcomeError, MistakeCaller},
 		{"refused by HTTP", call(OutcomeError, "403"), true, OutcomeError, MistakeCaller},
 		{"too many requests", call(OutcomeError, "429"), true, OutcomeError, MistakeUpstream},
 		{"an exception's class", call(OutcomeError, "ValueError"), true, OutcomeError, MistakeServer},

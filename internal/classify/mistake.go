@@ -37,7 +37,7 @@ var errorTypes = map[string]Mistake{
 }
 
 // Mistake tells whose mistake a failed call was: by the envelope's kind, else
-// by error.type, else the server's.
+// by error.type or the JSON-RPC code, else the server's.
 func (r *Record) Mistake() Mistake {
 	if r.Failed() != OutcomeError {
 		return MistakeNone
@@ -48,8 +48,10 @@ func (r *Record) Mistake() Mistake {
 		}
 		return MistakeServer
 	}
-	if m, ok := errorTypes[r.ErrorType]; ok {
-		return m
+	for _, code := range []string{r.ErrorType, r.StatusCode} {
+		if m, ok := errorTypes[code]; ok {
+			return m
+		}
 	}
 	return MistakeServer
 }

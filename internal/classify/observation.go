@@ -130,6 +130,7 @@ type Observation struct {
 
 	Outcome       Outcome
 	ErrorType     string
+	StatusCode    string // the code of a JSON-RPC error (rpc.response.status_code), "" for none
 	Duration      Optional[time.Duration]
 	ResponseBytes Optional[uint64]
 

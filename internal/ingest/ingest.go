@@ -94,6 +94,11 @@ func (w *Walker) attribute(key string, v pcommon.Value) {
 		o.Surface = w.field(v)
 	case "error.type":
 		o.ErrorType = w.field(v)
+	case "rpc.response.status_code":
+		if s := w.field(v); s != "" && s != "0" && s != "OK" {
+			o.StatusCode = s
+		}
+		w.keep(key, asText(v))
 	case "mcp.response.size":
 		if v.Type() == pcommon.ValueTypeInt && v.Int() >= 0 {
 			o.ResponseBytes = classify.Some(uint64(v.Int()))

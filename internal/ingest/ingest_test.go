@@ -106,6 +106,14 @@ func TestLogCarriers(t *testing.T) {
 			carriers: []classify.Carrier{classify.CarrierLogAttribute}, texts: []string{"boom"},
 		},
 		{
+			name: "error.message, in text and in bytes",
+			fill: func(r plog.LogRecord) {
+				r.Attributes().PutStr("error.message", "ToolError: "+envelope)
+				r.Attributes().PutEmptyBytes("mcp.error.envelope").FromRaw([]byte(envelope))
+			},
+			carriers: []classify.Carrier{classify.CarrierLogAttribute, classify.CarrierLogAttribute}, texts: []string{envelope, "ToolError: " + envelope},
+		},
+		{
 			name:     "configured attribute",
 			fill:     func(r plog.LogRecord) { r.Attributes().PutStr("my.error", envelope) },
 			carriers: []classify.Carrier{classify.CarrierLogAttribute}, texts: []string{envelope},
@@ -119,6 +127,11 @@ func TestLogCarriers(t *testing.T) {
 			name:     "named event is looked at whatever it holds",
 			fill:     func(r plog.LogRecord) { r.SetEventName("mcp.error_envelope"); r.Body().SetStr("oops") },
 			carriers: []classify.Carrier{classify.CarrierLogBodyText}, texts: []string{"oops"},
+		},
+		{
+			name:     "named event that holds nothing",
+			fill:     func(r plog.LogRecord) { r.SetEventName("mcp.error_envelope") },
+			carriers: []classify.Carrier{classify.CarrierLogBodyText}, texts: []string{"null"},
 		},
 		{
 			name: "array body of a named event",
@@ -313,13 +326,39 @@ func o8(f found) [8]byte { return f.CallSpanID }
 
 func TestCallsOfAnotherServerAreTheirOwn(t *testing.T) {
 	traces := ptrace.NewTraces()
-	a := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
-	span(a, "tools/call a", ptrace.SpanKindServer, 1, 0)
-	b := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
-	span(b, "tools/call b", ptrace.SpanKindServer, 2, 1)
+	of := func(server string) ptrace.SpanSlice {
+		rs := traces.ResourceSpans().AppendEmpty()
+		rs.Resource().Attributes().PutStr("service.name", server)
+		return rs.ScopeSpans().AppendEmpty().Spans()
+	}
+	span(of("a"), "tools/call a", ptrace.SpanKindServer, 1, 0)
+	span(of("b"), "tools/call b", ptrace.SpanKindServer, 2, 1)
+	// An exporter may repeat the resource for each span.
+	span(of("b"), "tools/call mounted", ptrace.SpanKindServer, 3, 2)
 	all, _ := walk(t, traces)
-	require.Len(t, all, 2)
+	require.Len(t, all, 3)
 	assert.Equal(t, [8]byte{2}, all[1].CallSpanID)
+	assert.Equal(t, [8]byte{2}, all[2].CallSpanID)
+}
+
+func TestSpanStatus(t *testing.T) {
+	traces := ptrace.NewTraces()
+	spans := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
+	s := span(spans, "tools/call x", ptrace.SpanKindServer, 1, 0)
+	s.Status().SetMessage("ToolError: " + envelope)
+	s.Attributes().PutStr("rpc.response.status_code", "-32602")
+	ok := span(spans, "tools/call y", ptrace.SpanKindServer, 2, 0)
+	ok.Attributes().PutInt("rpc.response.status_code", 0)
+	span(spans, "work", ptrace.SpanKindInternal, 3, 0).Status().SetMessage("timed out")
+	all, ignored := walk(t, traces)
+	require.Len(t, all, 2)
+	assert.Equal(t, classify.CarrierSpanStatus, all[0].Candidates[0].Carrier)
+	assert.True(t, all[0].Candidates[0].ToolError)
+	assert.Equal(t, []string{"ToolError: " + envelope}, all[0].texts)
+	assert.Equal(t, classify.OutcomeError, all[0].Outcome, "a JSON-RPC error is one, whatever the span's status")
+	assert.Equal(t, "-32602", all[0].StatusCode)
+	assert.Equal(t, classify.OutcomeSuccess, all[1].Outcome)
+	assert.Equal(t, map[Reason]int{ReasonOtherSpan: 1}, ignored)
 }
 
 func TestSpansThatNameEachOtherAsParentEnd(t *testing.T) {

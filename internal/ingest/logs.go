@@ -48,6 +48,9 @@ func (w *Walker) log(source *classify.Source, index int, lr plog.LogRecord) {
 		w.ignore(reason)
 		return
 	}
+	if len(o.Candidates) == 0 && event != classify.EventToolCall {
+		w.text(classify.CarrierLogBodyText, "null", false) // it announces what it does not hold
+	}
 	for k, v := range lr.Attributes().All() {
 		w.attribute(k, v)
 	}
@@ -60,7 +63,7 @@ func (w *Walker) log(source *classify.Source, index int, lr plog.LogRecord) {
 		o.ErrorType = cut(valid(found.exceptionType))
 	}
 	switch {
-	case o.ErrorType != "":
+	case o.ErrorType != "", o.Call && o.StatusCode != "":
 		o.Outcome = classify.OutcomeError
 	case o.Call:
 		o.Outcome = classify.OutcomeSuccess
@@ -216,7 +219,11 @@ func (w *Walker) payload(v pcommon.Value, toolError, ours bool) {
 		}
 	case pcommon.ValueTypeEmpty:
 	default:
-		if s := asText(v); ours || toolError || maybeOurs(s) {
+		s := asText(v)
+		if v.Type() == pcommon.ValueTypeBytes {
+			s = string(v.Bytes().AsRaw())
+		}
+		if ours || toolError || maybeOurs(s) {
 			w.text(classify.CarrierLogAttribute, s, toolError)
 		}
 	}

@@ -42,7 +42,7 @@ func tracestateWeight(state string) (weight uint64, ok bool) {
 // thresholdWeight is the weight of a threshold in hexadecimal digits, trailing
 // zeros left out, as the tracestate and the attribute sampling.threshold have it.
 func thresholdWeight(digits string) (weight uint64, ok bool) {
-	if digits == "" || len(digits) > fractionBits/4 {
+	if digits == "" || len(digits) > fractionBits/4 || strings.ContainsAny(digits, "ABCDEF") {
 		return 0, false
 	}
 	threshold, err := strconv.ParseUint(digits, 16, fractionBits)
@@ -86,7 +86,7 @@ func sampledWeight(a pcommon.Map) uint64 {
 		}
 	}
 	if v, ok := a.Get(sampleRate); ok {
-		if n, ok := number(v); ok && n >= 1 {
+		if n, ok := number(v); ok && n >= 1 && !math.IsInf(n, 1) {
 			return weightOf(n)
 		}
 	}

@@ -31,6 +31,7 @@ func TestTracestateWeight(t *testing.T) {
 		{"ot=", 0},
 		{"ot=th:", 0},
 		{"ot=th:xyz", 0},
+		{"ot=th:C", 0}, // the digits are of lower case
 		{"ot=th:-1", 0},
 		{"ot=th:fffffffffffffff", 0}, // 15 digits
 		{"notot=th:8", 0},
@@ -59,7 +60,7 @@ func TestSampledWeight(t *testing.T) {
 		{"zero", map[string]any{"sampling.probability": 0.0, "SampleRate": 0}, 1_000_000},
 		{"above one", map[string]any{"sampling.probability": 1.5}, 1_000_000},
 		{"not a number", map[string]any{"sampling.probability": math.NaN(), "SampleRate": math.NaN()}, 1_000_000},
-		{"infinite", map[string]any{"SampleRate": math.Inf(1)}, maxWeight},
+		{"infinite", map[string]any{"SampleRate": math.Inf(1)}, 1_000_000},
 		{"tiny", map[string]any{"sampling.probability": 1e-300}, maxWeight},
 		{"text", map[string]any{"SampleRate": "20"}, 1_000_000},
 	} {

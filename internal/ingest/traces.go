@@ -15,10 +15,13 @@ const toolsCall = "tools/call"
 
 // Traces walks all spans of a request, in order.
 func (w *Walker) Traces(traces ptrace.Traces) {
-	var nest nesting
+	nest := nesting{sources: make([]*classify.Source, traces.ResourceSpans().Len())}
 	index := 0
-	for _, rs := range traces.ResourceSpans().All() {
-		source := sourceOf(rs.Resource())
+	for i, rs := range traces.ResourceSpans().All() {
+		nest.sources[i] = sourceOf(rs.Resource())
+	}
+	for i, rs := range traces.ResourceSpans().All() {
+		source := nest.sources[i]
 		for _, ss := range rs.ScopeSpans().All() {
 			for _, span := range ss.Spans().All() {
 				w.span(source, index, span, traces, &nest)
@@ -69,7 +72,7 @@ func (w *Walker) span(source *classify.Source, index int, span ptrace.Span, trac
 	o.TraceID, o.SpanID, o.ParentSpanID = span.TraceID(), span.SpanID(), span.ParentSpanID()
 	o.CallSpanID = nest.callOf(traces, span)
 	if call {
-		o.Outcome = spanOutcome(span, o.ErrorType)
+		o.Outcome = spanOutcome(span, o)
 	}
 	// An exception event alone is no failure: what caught it may have recorded it.
 	if o.ErrorType == "" && (!call || o.Outcome == classify.OutcomeError) {
@@ -80,8 +83,8 @@ func (w *Walker) span(source *classify.Source, index int, span ptrace.Span, trac
 
 // spanOutcome reads how a call's span ended. No error on a span is weak
 // evidence of success: an envelope elsewhere overrules it.
-func spanOutcome(span ptrace.Span, errorType string) classify.Outcome {
-	if span.Status().Code() == ptrace.StatusCodeError || errorType != "" {
+func spanOutcome(span ptrace.Span, o *classify.Observation) classify.Outcome {
+	if span.Status().Code() == ptrace.StatusCodeError || o.ErrorType != "" || o.StatusCode != "" {
 		return classify.OutcomeError
 	}
 	return classify.OutcomeSuccess
@@ -143,7 +146,8 @@ func isToolsCall(span ptrace.Span) bool {
 // server gives several SERVER spans for one call, and an exception is recorded
 // on each span that it passes through.
 type nesting struct {
-	spans map[spanKey]node
+	sources []*classify.Source // by the place of their resource
+	spans   map[spanKey]node
 }
 
 type spanKey struct {
@@ -152,10 +156,10 @@ type spanKey struct {
 }
 
 type node struct {
-	parent   pcommon.SpanID
-	resource int
-	call     bool
-	client   bool
+	parent pcommon.SpanID
+	source *classify.Source
+	call   bool
+	client bool
 }
 
 // maxNesting bounds the walk to the root, so that spans that name each other as
@@ -171,10 +175,10 @@ func (n *nesting) callOf(traces ptrace.Traces, span ptrace.Span) pcommon.SpanID 
 	}
 	var call pcommon.SpanID
 	id := span.SpanID()
-	home := n.spans[spanKey{span.TraceID(), id}].resource
+	home := n.spans[spanKey{span.TraceID(), id}].source
 	for range maxNesting {
 		at, ok := n.spans[spanKey{span.TraceID(), id}]
-		if !ok || at.resource != home || at.client {
+		if !ok || *at.source != *home || at.client {
 			break
 		}
 		if at.call {
@@ -192,7 +196,7 @@ func (n *nesting) read(traces ptrace.Traces) {
 			for _, s := range ss.Spans().All() {
 				_, call := toolCall(s)
 				n.spans[spanKey{s.TraceID(), s.SpanID()}] = node{
-					parent: s.ParentSpanID(), resource: i, call: call, client: s.Kind() == ptrace.SpanKindClient,
+					parent: s.ParentSpanID(), source: n.sources[i], call: call, client: s.Kind() == ptrace.SpanKindClient,
 				}
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -147,7 +148,10 @@ func writeStatus(w http.ResponseWriter, media string, code int, st *status.Statu
 	if media == mediaJSON {
 		encode = protojson.Marshal
 	}
-	text, err := encode(st.Proto())
+	// A decoder's message may quote what it could not read.
+	answer := st.Proto()
+	answer.Message = strings.ToValidUTF8(answer.Message, "\uFFFD")
+	text, err := encode(answer)
 	if err != nil {
 		http.Error(w, "the refusal could not be encoded: "+err.Error(), http.StatusInternalServerError)
 		return

@@ -2,6 +2,7 @@ package soakgatereceiver
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -54,6 +55,24 @@ func TestIDsInJSON(t *testing.T) {
 }
 
 // TestIntegersInJSON is U05.
+// TestUndecodableJSON has bodies of which the decoder quotes what it could not read.
+func TestUndecodableJSON(t *testing.T) {
+	var last plog.Logs
+	r := start(t, keeping(t, &last), nil)
+	for name, body := range map[string]string{
+		"not UTF-8":     "{\"resourceLogs\":[{\"scopeLogs\":[{\"logRecords\":[{\"traceId\":\"\xff\xfe\"}]}]}]}",
+		"bad member":    "{\"resourceLogs\":\xff}",
+		"negative time": `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":-5}]}]}]}`,
+		"text":          "hello",
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer, text := r.post(t, contentType(mediaJSON), []byte(body))
+			assert.Equal(t, http.StatusBadRequest, answer.StatusCode, text)
+			assert.True(t, json.Valid([]byte(text)), text)
+		})
+	}
+}
+
 func TestIntegersInJSON(t *testing.T) {
 	var last plog.Logs
 	r := start(t, keeping(t, &last), nil)
