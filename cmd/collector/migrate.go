@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -34,24 +35,7 @@ func newMigrateCommand() *cobra.Command {
 		return s, nil
 	}
 	command.AddCommand(
-		&cobra.Command{
-			Use:   "up",
-			Short: "Apply the migrations that the database lacks",
-			Args:  usageArgs(cobra.NoArgs),
-			RunE: func(c *cobra.Command, _ []string) error {
-				s, err := open()
-				if err != nil {
-					return err
-				}
-				defer s.Close()
-				applied, err := s.Migrate(c.Context(), store.DefaultRetention, version)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(c.OutOrStdout(), "%d migrations applied; the schema at %s is up to date\n", applied, s.Address())
-				return nil
-			},
-		},
+		newMigrateUpCommand(open),
 		&cobra.Command{
 			Use:   "status",
 			Short: "List the migrations and whether the database has them",
@@ -67,6 +51,49 @@ func newMigrateCommand() *cobra.Command {
 		},
 	)
 	return command
+}
+
+// newMigrateUpCommand makes `collector migrate up`. Without a number of days it
+// leaves the retention of existing tables alone: collectors that migrate by
+// themselves set it from their configuration.
+func newMigrateUpCommand(open func() (*store.Store, error)) *cobra.Command {
+	keep := store.DefaultRetention
+	c := &cobra.Command{
+		Use:   "up",
+		Short: "Apply the migrations that the database lacks",
+		Long: "Applies the migrations that the database lacks. With a number of days it also changes the retention of tables that exist;\n" +
+			"what is not given then has its default.",
+		Args: usageArgs(cobra.NoArgs),
+	}
+	flags := c.Flags()
+	flags.IntVar(&keep.PayloadDays, "payload-days", keep.PayloadDays, "days from arrival that payloads are kept")
+	flags.IntVar(&keep.RecordsDays, "records-days", keep.RecordsDays, "days from arrival that records are kept")
+	flags.IntVar(&keep.RollupDays, "rollup-days", keep.RollupDays, "days from arrival that rollups are kept")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if keep.PayloadDays < 1 || keep.RecordsDays < keep.PayloadDays || keep.RollupDays < keep.RecordsDays {
+			return usage("%d, %d and %d days: payloads are kept for at least one, records not shorter than payloads, rollups not shorter than records",
+				keep.PayloadDays, keep.RecordsDays, keep.RollupDays)
+		}
+		s, err := open()
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		applied, err := s.Migrate(c.Context(), keep, version)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%d migrations applied; the schema at %s is up to date\n", applied, s.Address())
+		if !slices.ContainsFunc([]string{"payload-days", "records-days", "rollup-days"}, flags.Changed) {
+			return nil
+		}
+		changed, err := s.Retain(c.Context(), keep)
+		for _, d := range changed {
+			fmt.Fprintln(c.OutOrStdout(), "changed:", d)
+		}
+		return err
+	}
+	return c
 }
 
 func printMigrations(c *cobra.Command, s *store.Store) error {
