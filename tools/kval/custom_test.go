@@ -229,7 +229,6 @@ func TestNetworkPolicy(t *testing.T) {
 	tcp := func(n int32, name string) corev1.ContainerPort {
 		return corev1.ContainerPort{ContainerPort: n, Name: name, Protocol: corev1.ProtocolTCP}
 	}
-	dns := corev1.ContainerPort{ContainerPort: 53, Protocol: corev1.ProtocolUDP}
 	grpc, http, metrics, alive, ready := tcp(4317, "otlp-grpc"), tcp(4318, "otlp-http"), tcp(8888, "metrics"), tcp(13133, "alive"), tcp(13134, "ready")
 	stream := rendered(t, "everything") // senders and Prometheus may be anywhere
 	policies := all[networkingv1.NetworkPolicy](t, stream)
@@ -244,8 +243,10 @@ func TestNetworkPolicy(t *testing.T) {
 				t.Errorf("%s: %s of anything is let through", component, direction)
 			}
 		}
-		if !admits(policies, pod.labels, nil, out, dns) || !admits(policies, pod.labels, nil, out, tcp(53, "")) {
-			t.Errorf("%s cannot ask for names", component)
+		for _, n := range []int32{53, 5353} {
+			if !admits(policies, pod.labels, nil, out, corev1.ContainerPort{ContainerPort: n, Protocol: corev1.ProtocolUDP}) || !admits(policies, pod.labels, nil, out, tcp(n, "")) {
+				t.Errorf("%s cannot ask for names at port %d", component, n)
+			}
 		}
 		if store := admits(policies, pod.labels, nil, out, tcp(8443, "")); store != (component != "test") {
 			t.Errorf("%s: does it reach ClickHouse: %v", component, store)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -322,7 +323,13 @@ func TestMigrationComesFirst(t *testing.T) {
 		for _, s := range all[corev1.Secret](t, stream) {
 			made[s.Name] = s.Annotations["helm.sh/hook"] == "pre-install,pre-upgrade"
 		}
+		keep := at(t, collectorConfig(t, stream), "exporters", "soakgate", "retention")
 		for _, j := range jobs {
+			for flag, days := range map[string]any{"payload": at(t, keep, "payload_days"), "records": at(t, keep, "records_days"), "rollup": at(t, keep, "rollup_days")} {
+				if want := fmt.Sprintf("--%s-days=%v", flag, days); !slices.Contains(j.Spec.Template.Spec.Containers[0].Args, want) {
+					t.Errorf("the tables are not made with %s: %v", want, j.Spec.Template.Spec.Containers[0].Args)
+				}
+			}
 			if j.Annotations["helm.sh/hook"] != "pre-install,pre-upgrade" {
 				t.Error("the migration is no hook")
 			}
@@ -330,9 +337,40 @@ func TestMigrationComesFirst(t *testing.T) {
 				t.Error("needs a ServiceAccount that is made later")
 			}
 			for _, e := range j.Spec.Template.Spec.Containers[0].Env {
+				if e.ValueFrom == nil {
+					continue
+				}
 				if hook, ok := made[e.ValueFrom.SecretKeyRef.Name]; ok && !hook {
 					t.Errorf("needs the Secret %s, which is made later", e.ValueFrom.SecretKeyRef.Name)
 				}
+			}
+		}
+	})
+}
+
+// TestExtras: what the operator adds for ClickHouse's sake, such as a CA, is in
+// each pod that asks it.
+func TestExtras(t *testing.T) {
+	for component, pod := range pods(t, rendered(t, "everything")) {
+		c := pod.spec.Containers[0]
+		volume := slices.ContainsFunc(pod.spec.Volumes, func(v corev1.Volume) bool { return v.Name == "ca" })
+		mount := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == "ca" })
+		env := slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "GOGC" })
+		if want := component != "test"; volume != want || mount != want || env != want {
+			t.Errorf("%s: volume %v, mount %v, environment %v", component, volume, mount, env)
+		}
+	}
+}
+
+// TestHooksLeaveNothing: Helm does not uninstall what a hook made, so each hook is
+// deleted when it has succeeded.
+func TestHooksLeaveNothing(t *testing.T) {
+	each(t, func(t *testing.T, stream string) {
+		for _, d := range documents(stream) {
+			meta, _ := at(t, parse(t, d), "metadata").(map[string]any)
+			annotations, _ := meta["annotations"].(map[string]any)
+			if annotations["helm.sh/hook"] != nil && annotations["helm.sh/hook-delete-policy"] != "before-hook-creation,hook-succeeded" {
+				t.Errorf("%v stays after the release", meta["name"])
 			}
 		}
 	})

@@ -31,6 +31,9 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		{"an Ingress without a host", dsn + ",ingress.enabled=true", "at '/ingress/hosts': minItems: got 0, want 1"},
 		{"a route without a gateway", dsn + ",httpRoute.enabled=true", "at '/httpRoute/parentRefs': minItems: got 0, want 1"},
 		{"a short token", dsn + ",auth.tokens={short}", "at '/auth/tokens/0': minLength: got 5, want 16"},
+		{"records that go before their payloads", dsn + ",retention.payloadDays=200", "payloadDays must not be above recordsDays"},
+		{"fewer at most than at least", dsn + ",autoscaling.enabled=true,autoscaling.minReplicas=9", "autoscaling.minReplicas must not be above autoscaling.maxReplicas"},
+		{"a grace period that waiting uses up", dsn + ",preStopSeconds=50", "terminationGracePeriodSeconds must be at least 15 more than preStopSeconds"},
 		{"a grace period below what stopping takes", dsn + ",terminationGracePeriodSeconds=5", "at '/terminationGracePeriodSeconds': minimum: got 5, want 20"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,4 +1,5 @@
-{{/* The collector's configuration. Secrets stay in the environment and in files. */}}
+{{/* The collector's configuration. Secrets stay in the environment and in files.
+     Listeners name no address, so that they serve IPv4 and IPv6 alike. */}}
 {{- define "soakgate.config" -}}
 extensions:
   {{- if include "soakgate.authEnabled" . }}
@@ -14,7 +15,7 @@ extensions:
   healthcheckv2/alive:
     use_v2: true
     http:
-      endpoint: 0.0.0.0:13133
+      endpoint: ":13133"
       status:
         enabled: true
         path: /
@@ -25,7 +26,7 @@ extensions:
       include_recoverable_errors: true
       recovery_duration: 1m
     http:
-      endpoint: 0.0.0.0:13134
+      endpoint: ":13134"
       status:
         enabled: true
         path: /
@@ -33,14 +34,14 @@ receivers:
   soakgate:
     protocols:
       grpc:
-        endpoint: 0.0.0.0:4317
+        endpoint: ":4317"
         keepalive:
           server_parameters:
             max_connection_age: 10m
             max_connection_age_grace: 30s
         {{- include "soakgate.config.security" . | nindent 8 }}
       http:
-        endpoint: 0.0.0.0:4318
+        endpoint: ":4318"
         max_connection_age: 10m
         read_timeout: 1m
         {{- include "soakgate.config.security" . | nindent 8 }}
@@ -97,7 +98,7 @@ service:
         - pull:
             exporter:
               prometheus:
-                host: 0.0.0.0
+                host: ""
                 port: 8888
 {{- end }}
 

@@ -95,6 +95,23 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- if and .Values.migrations.enabled (not .Values.clickhouse.embedded.enabled) }}true{{ end }}
 {{- end }}
 
+{{/* Refuses what values.schema.json cannot: it compares no two values. */}}
+{{- define "soakgate.refuse" -}}
+{{- if lt (int .Values.terminationGracePeriodSeconds) (add 15 .Values.preStopSeconds | int) }}
+{{- fail "terminationGracePeriodSeconds must be at least 15 more than preStopSeconds: stopping writes what it can to ClickHouse" }}
+{{- end }}
+{{- with .Values.retention }}
+{{- if or (gt (int .payloadDays) (int .recordsDays)) (gt (int .recordsDays) (int .rollupDays)) }}
+{{- fail "retention: payloadDays must not be above recordsDays, nor recordsDays above rollupDays" }}
+{{- end }}
+{{- end }}
+{{- with .Values.autoscaling }}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) }}
+{{- fail "autoscaling.minReplicas must not be above autoscaling.maxReplicas" }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Four fifths of the journal's volume, in MiB: the rest is for the file system and for parked batches. */}}
 {{- define "soakgate.journalMiB" -}}
 {{- div (mul (trimSuffix "Gi" .Values.journal.size | int) 1024 4) 5 }}
