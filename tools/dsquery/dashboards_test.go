@@ -44,11 +44,11 @@ func open(t *testing.T, dsn, query string, least int64) *ClickHouse {
 	}
 }
 
-// choices are the values of a dashboard's variables, each asked with those before
-// it, cut or replaced by pick.
-func choices(t *testing.T, c *ClickHouse, d Dashboard, over backend.TimeRange, pick func([]string) []string) Choices {
+// variables asks a dashboard's variables, each with the values of those before it,
+// cut or replaced by pick: the queries by place, and the values.
+func variables(t testing.TB, c *ClickHouse, d Dashboard, over backend.TimeRange, pick func([]string) []string) (map[string]backend.DataQuery, Choices) {
 	t.Helper()
-	chosen := Choices{}
+	queries, chosen := map[string]backend.DataQuery{}, Choices{}
 	for _, v := range d.Templating.List {
 		if v.Type != "query" {
 			continue
@@ -60,7 +60,7 @@ func choices(t *testing.T, c *ClickHouse, d Dashboard, over backend.TimeRange, p
 		if text, err = chosen.Interpolate(text, over, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		query := backend.DataQuery{RefID: v.Name, TimeRange: over, JSON: fmt.Appendf(nil, `{"rawSql":%q,"format":1}`, text)}
+		query := backend.DataQuery{RefID: v.Name, TimeRange: over, JSON: fmt.Appendf(nil, `{"rawSql":%s,"format":1}`, quoted(text))}
 		frames, err := c.Query(t.Context(), query)
 		if err != nil {
 			t.Fatalf("%s, variable %s: %v", d.UID, v.Name, err)
@@ -71,8 +71,15 @@ func choices(t *testing.T, c *ClickHouse, d Dashboard, over backend.TimeRange, p
 				values = append(values, fmt.Sprint(s))
 			}
 		}
-		chosen[v.Name] = Choice{Values: pick(values), Multi: v.Multi}
+		queries[d.UID+"/variable "+v.Name], chosen[v.Name] = query, Choice{Values: pick(values), Multi: v.Multi}
 	}
+	return queries, chosen
+}
+
+// choices are the values of a dashboard's variables.
+func choices(t *testing.T, c *ClickHouse, d Dashboard, over backend.TimeRange, pick func([]string) []string) Choices {
+	t.Helper()
+	_, chosen := variables(t, c, d, over, pick)
 	return chosen
 }
 
