@@ -29,6 +29,8 @@ var (
 		"queryType": {"timeseries", "table"}, "editorType": {"sql"},
 	}
 	reference = regexp.MustCompile(`\$\{(\w+)(?::\w+)?\}|\$(\w+)`)
+	// listed is the one form in which a variable's values are safe within SQL.
+	listed = regexp.MustCompile(`IN \(\$\{\w+:singlequote\}\)`)
 )
 
 // maxBytes is where client-side apply and sidecars of Grafana give up.
@@ -118,6 +120,13 @@ func visit(path, name string, v any, fault func(string, ...any)) {
 	if values := enums[name]; values != nil && isText && !slices.Contains(values, text) {
 		fault("enum: %s is %q", path, text)
 	}
+	if name == "rawSql" || name == "query" {
+		for _, m := range reference.FindAllString(listed.ReplaceAllString(text, ""), -1) {
+			if !strings.HasPrefix(m, "$__") {
+				fault("variable: %s stands in %s other than as IN (${...:singlequote})", m, path)
+			}
+		}
+	}
 	if name == "unit" && isText && !slices.Contains(units, text) {
 		fault("unit: %s is %q", path, text)
 	}
@@ -190,7 +199,8 @@ func targets(p object, fault func(string, ...any)) {
 		if source != nil && source["type"] == ClickHouse && query == "" {
 			fault("target: %v has no rawSql", p["title"])
 		}
-		if t["format"] == 0.0 && !strings.Contains(query, "ORDER BY time") {
+		order := query[max(strings.LastIndex(query, "ORDER BY "), 0):] // those before it sort windows
+		if t["format"] == 0.0 && !strings.HasPrefix(order, "ORDER BY time") {
 			fault("target: the series of %v are not sorted", p["title"])
 		}
 	}

@@ -80,6 +80,26 @@ func TestWriteForAnotherInstallation(t *testing.T) {
 	require.ErrorIs(t, err, ErrDatabase)
 }
 
+// What happened to servers is marked on every graph of theirs, and holes in collecting
+// on the collector's.
+func TestPagesMarkEvents(t *testing.T) {
+	for _, f := range generated(t, Options{}) {
+		var d struct {
+			Annotations struct{ List []struct{ Name string } }
+		}
+		require.NoError(t, json.Unmarshal(f.JSON, &d))
+		var names []string
+		for _, a := range d.Annotations.List {
+			names = append(names, a.Name)
+		}
+		want := []string{"Conformance runs", "Complaints", "Version changes", "Holes in collecting"}
+		if f.Name == "collector.json" {
+			want = want[3:]
+		}
+		assert.Equal(t, want, names, f.Name)
+	}
+}
+
 // Every statement of panels is asked by some dashboard.
 func TestNoStatementIsLeftOver(t *testing.T) {
 	statements, err := sql.Folder("panels")
@@ -136,6 +156,10 @@ func TestChecksFindFaults(t *testing.T) {
 		{"null options", `"graphMode": "none"`, `"graphMode": null`, "null: "},
 		{"no empty state", `"noValue": "Nothing in this time range"`, `"novalue": ""`, "empty state: "},
 		{"unknown default", `"noValue": "Nothing in this time range"`, `"noValue": "", "units": "s"`, "field: "},
+		{"variable without quotes", `IN (${tool:singlequote})`, `IN ($tool)`, "variable: $tool stands"},
+		{"variable in quotes", `IN (${tool:singlequote})`, `IN ('${tool}')`, "variable: ${tool} stands"},
+		{"format of a variable", `IN (${tool:singlequote})`, `IN (${tool:csv})`, "variable: ${tool:csv} stands"},
+		{"series sorted within a window alone", `ORDER BY time, server, version`, `ORDER BY server`, "target: "},
 		{"unsorted series", `ORDER BY time, server`, `ORDER BY server`, "target: "},
 		{"no query", `"rawSql": "`, `"rawSql": "", "rawSQL": "`, "target: "},
 		{"size", `"schemaVersion"`, strings.Repeat(" ", maxBytes) + `"schemaVersion"`, "size: "},

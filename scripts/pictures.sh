@@ -4,14 +4,15 @@
 # embedded ClickHouse, ships a fleet to it, and lets Prometheus scrape it. Exits 1
 # on a failed query, an unknown panel type, or a panel that shows nothing.
 # Needs node, chromium and prometheus (Debian: nodejs npm chromium prometheus).
-# SETTLE is for how many seconds live traffic is watched before the pictures: the
-# state panels of the soak draw one point in ten minutes.
+# SETTLE is for how many seconds live traffic is watched before the pictures. What the
+# verdict was in the weeks before is judged from the fleet's events and put into
+# Prometheus, which would have scraped it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(realpath -m "${1:-.cache/pictures}")
 settle=${SETTLE:-720}
 
-for program in node npm prometheus "${CHROMIUM:-chromium}"; do
+for program in node npm prometheus promtool "${CHROMIUM:-chromium}"; do
   command -v "$program" >/dev/null || { echo "pictures need $program" >&2; exit 1; }
 done
 
@@ -48,7 +49,7 @@ cat >"$dir/prometheus.yaml" <<Y
 global: {scrape_interval: 5s}
 scrape_configs: [{job_name: soakgate, static_configs: [{targets: ['127.0.0.1:$metrics']}]}]
 Y
-prometheus --config.file="$dir/prometheus.yaml" --storage.tsdb.path="$dir/tsdb" --web.listen-address="$prometheus" >"$dir/prometheus.log" 2>&1 &
+prometheus --config.file="$dir/prometheus.yaml" --storage.tsdb.path="$dir/tsdb" --storage.tsdb.retention.time=60d --web.listen-address="$prometheus" >"$dir/prometheus.log" 2>&1 &
 pids+=($!)
 for _ in $(seq 120); do
   bin/collector migrate status >/dev/null 2>&1 && break
@@ -64,7 +65,18 @@ for server in amazon_sp_mcp amazon_ads_mcp; do
 done
 bin/collector ship --scenario twins --rate 4 --batch 20 --endpoint "$otlp" >"$dir/ship.log" 2>&1 &
 pids+=($!)
-sleep "$settle"
+settled=$((SECONDS + settle))
+
+echo "judge the weeks before"
+step=$((12 * 3600)) now=$(date +%s)
+for at in $(seq $((now - 18 * 24 * 3600)) $step $((now - step))); do
+  bin/collector soak --policy config/demo-policy.yaml --all-events --as-of "$(date -u -d "@$at" +%FT%TZ)" --metrics "$dir/verdict" >/dev/null || [ $? -ge 3 ]
+  # Prometheus forgets a sample after five minutes.
+  awk -v from="$at" -v to=$((at + step)) '!/^#/ { for (t = from; t < to; t += 240) print $0, t }' "$dir/verdict"
+done >"$dir/history"
+echo "# EOF" >>"$dir/history"
+promtool tsdb create-blocks-from openmetrics --quiet "$dir/history" "$dir/tsdb"
+while [ $SECONDS -lt $settled ]; do sleep 1; done
 
 echo "draw"
 "$dir/dsserver" -listen 127.0.0.1:0 -dsn "$SOAKGATE_DSN" -prometheus "http://$prometheus" -dir "$dir/page" >"$dir/url" 2>"$dir/dsserver.log" &
