@@ -67,9 +67,9 @@ bin/collector ship --scenario twins --rate 4 --batch 20 --endpoint "$otlp" >"$di
 pids+=($!)
 settled=$((SECONDS + settle))
 
-echo "judge the weeks before"
+echo "judge the two weeks before"
 step=$((12 * 3600)) now=$(date +%s)
-for at in $(seq $((now - 18 * 24 * 3600)) $step $((now - step))); do
+for at in $(seq $((now - 31 * step)) $step $((now - step))); do
   bin/collector soak --policy config/demo-policy.yaml --all-events --as-of "$(date -u -d "@$at" +%FT%TZ)" --metrics "$dir/verdict" >/dev/null || [ $? -ge 3 ]
   # Prometheus forgets a sample after five minutes.
   awk -v from="$at" -v to=$((at + step)) '!/^#/ { for (t = from; t < to; t += 240) print $0, t }' "$dir/verdict"
