@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -133,6 +134,16 @@ func TestThresholdsArePolicy(t *testing.T) {
 	assert.EqualValues(t, kindCalls, g.CoverageKinds.MinCalls)
 	assert.EqualValues(t, toolCalls, g.CoverageTools.MinCalls)
 	assert.InDelta(t, reviewDays, g.Complaints.ReviewMaxAge.Std().Hours()/24, 0)
+}
+
+// Green is what may flip and red what stops it, and nothing else is either.
+func TestColoursOfStates(t *testing.T) {
+	for _, states := range [][]dashboard.ValueMapping{gateStates, verdicts} {
+		for number, shown := range states[0].ValueMap.Options {
+			assert.Equal(t, number == "1", *shown.Color == "green", *shown.Text)
+			assert.Equal(t, number == "-1", *shown.Color == "red", *shown.Text)
+		}
+	}
 }
 
 // Each check fails on a copy that is broken where it looks.
