@@ -72,8 +72,8 @@ func TestFinalSlices(t *testing.T) {
 func TestExpiredSlicesAreLeftAlone(t *testing.T) {
 	s := testStore(t)
 	f := newFeed(t, s)
-	f.send(at(10, 0, 1), failureOf(1))
-	f.send(at(34, 0, 1), failureOf(2), failureOf(1)) // a day later, with a repeat
+	f.send(at(-2, 0, 1), failureOf(1)) // out of the days kept at any hour of today
+	f.send(at(34, 0, 1), failureOf(2), failureOf(1)) // in them, with a repeat
 	seal(t, s)
 	beat(t, s, f.journal, time.Now(), at(40, 0, 0))
 	assert.Equal(t, uint64(2), books(t, s).Distinct)
@@ -82,7 +82,7 @@ func TestExpiredSlicesAreLeftAlone(t *testing.T) {
 	assert.Equal(t, [2]uint64{1, 1}, [2]uint64{got.Distinct, got.Sealed}, "the repeat's first copy is outside")
 	sealer, err := NewSealer(s, uuid.New())
 	require.NoError(t, err)
-	n, err := sealer.Reseal(t.Context(), at(0, 0, 0), at(48, 0, 0))
+	n, err := sealer.Reseal(t.Context(), at(-24, 0, 0), at(48, 0, 0))
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
 	assert.Equal(t, 2, count(t, s, "sum(errors) FROM DB.errors_by_minute_unique"))
