@@ -69,8 +69,7 @@ func (b *board) build() (dashboard.Dashboard, error) {
 	return d, errors.Join(append(b.errs, err)...)
 }
 
-// text is a statement's text. The empty one, together with the error kept, ends the
-// build.
+// text is a statement's text. One that is not there ends the build, by the error kept.
 func (b *board) text(name string) string {
 	text, ok := b.texts[name]
 	if !ok {
@@ -226,7 +225,8 @@ func steps(base string, more ...step) *dashboard.ThresholdsConfigBuilder {
 	return dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).Steps(slices.Clip(list))
 }
 
-// tooMuch is red from the limit on, tooLittle red below it.
+// tooMuch is red from the limit on. tooLittle is orange below it: the evidence is not
+// there yet, and waiting brings it.
 func tooMuch(limit float64) *dashboard.ThresholdsConfigBuilder {
 	return steps("green", step{limit, "red"})
 }
