@@ -13,8 +13,8 @@ import (
 // What a record may take on disk, in bytes, with its payload and once that has
 // expired. With it, the stock clickhouse exporter takes 160 for the same logs.
 const (
-	bytesWithPayload    = 110
-	bytesWithoutPayload = 60
+	bytesWithPayload    = 118
+	bytesWithoutPayload = 69
 )
 
 // TestBytesOnDisk ships a fleet's traffic and weighs the merged parts.
