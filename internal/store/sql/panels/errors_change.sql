@@ -8,9 +8,18 @@ FROM
     SELECT server, arrayReverseSort(groupArray((first, toString(server_version), calls))) AS seen, seen[1] AS newest, seen[2] AS previous
     FROM
     (
-        SELECT server, server_version, min(minute) AS first, sum(a.calls) AS calls
-        FROM {{.Database}}.activity_by_minute_unique AS a
-        WHERE server IN (${server:singlequote}) AND environment IN (${environment:singlequote}) AND $__timeFilter(minute) AND deployment IN (${deployment:singlequote}) AND a.calls > 0
+        SELECT server, server_version, min(a.first) AS first, sum(a.calls) AS calls
+        FROM
+        (
+            SELECT server, server_version, first, calls FROM {{.Database}}.activity_by_hour FINAL
+            WHERE server IN (${server:singlequote}) AND environment IN (${environment:singlequote}) AND $__timeFilter(hour) AND deployment IN (${deployment:singlequote})
+              AND arrived < (SELECT through FROM {{.Database}}.hours_settled)
+            UNION ALL
+            SELECT server, server_version, minute AS first, calls FROM {{.Database}}.activity_by_minute FINAL
+            WHERE server IN (${server:singlequote}) AND environment IN (${environment:singlequote}) AND $__timeFilter(minute) AND deployment IN (${deployment:singlequote})
+              AND arrived >= (SELECT through FROM {{.Database}}.hours_settled)
+        ) AS a
+        WHERE a.calls > 0
         GROUP BY server, server_version
     )
     GROUP BY server
