@@ -18,7 +18,7 @@ type object = map[string]any
 
 var (
 	panelTypes = []string{"row", "timeseries", "stat", "table", "bargauge", "state-timeline"}
-	units      = []string{"none", "short", "locale", "percentunit", "bytes", "s", "suffix: days", "ops", "reqps", "dateTimeFromNow"}
+	units      = []string{"none", "short", "locale", "percentunit", "bytes", "s", "suffix: days", perSecond, "reqps", "dateTimeFromNow"}
 	// enums are the values that Grafana knows, by the member's name wherever it stands.
 	enums = map[string][]string{
 		"graphMode": {"none", "line", "area"}, "colorMode": {"value", "background", "background_solid", "none"},

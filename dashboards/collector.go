@@ -13,6 +13,9 @@ var collectorPage = page{
 	fill:        fillCollector,
 }
 
+// perSecond is the unit of records and requests a second.
+const perSecond = "suffix: /s"
+
 // own is a panel of the collector's own metrics.
 func own(title, description, unit string) *timeseries.PanelBuilder {
 	return lines(title, description, unit).Datasource(prometheusRef()).Interval("30s")
@@ -23,7 +26,7 @@ func fillCollector(b *board) {
 	now := func(ref, expr, legend string) *prometheus.DataqueryBuilder {
 		return promNow(ref, expr, legend, prometheus.PromQueryFormatTimeSeries)
 	}
-	put(b, 12, 4, number("Flow", "Records a second over five minutes: judged and acknowledged, and stored in ClickHouse.", "ops").
+	put(b, 12, 4, number("Flow", "Records a second over five minutes: judged and acknowledged, and stored in ClickHouse.", perSecond).
 		Datasource(prometheusRef()).Thresholds(neutral()).Decimals(1).
 		WithTarget(now("A", "sum(rate(soakgate_observations_total[5m]))", "received")).
 		WithTarget(now("B", "sum(rate(soakgate_inserted_records_total[5m]))", "stored")))
@@ -35,12 +38,12 @@ func fillCollector(b *board) {
 		WithTarget(now("A", "sum(increase(soakgate_refused_requests_total[1h])) or vector(0)", "refused")))
 
 	b.row("Received, stored, ignored, refused")
-	put(b, 8, 9, own("Received by shape", "Observations judged and acknowledged, by what they are.", "ops").
+	put(b, 8, 9, own("Received by shape", "Observations judged and acknowledged, by what they are.", perSecond).
 		WithTarget(promRange("A", "sum by (shape) (rate(soakgate_observations_total[$__rate_interval]))", "{{shape}}")))
-	put(b, 8, 9, own("Stored and set aside", "Records that ClickHouse stored, repeats included, and records kept in rejected_records only.", "ops").
+	put(b, 8, 9, own("Stored and set aside", "Records that ClickHouse stored, repeats included, and records kept in rejected_records only.", perSecond).
 		WithTarget(promRange("A", "sum(rate(soakgate_inserted_records_total[$__rate_interval]))", "stored")).
 		WithTarget(promRange("B", "sum(rate(soakgate_rejected_records_total[$__rate_interval])) or vector(0)", "rejected")))
-	put(b, 8, 9, own("Ignored, refused, failed", "What is not ours by reason; requests refused by reason; inserts that failed and are tried again.", "ops").
+	put(b, 8, 9, own("Ignored, refused, failed", "What is not ours by reason; requests refused by reason; inserts that failed and are tried again.", perSecond).
 		WithTarget(promRange("A", "sum by (reason) (rate(soakgate_ignored_total[$__rate_interval]))", "ignored: {{reason}}")).
 		WithTarget(promRange("B", "sum by (reason) (rate(soakgate_refused_requests_total[$__rate_interval]))", "refused: {{reason}}")).
 		WithTarget(promRange("C", "sum by (reason) (rate(soakgate_insert_errors_total[$__rate_interval]))", "insert failed: {{reason}}")).
@@ -56,7 +59,7 @@ func fillCollector(b *board) {
 
 	b.row("Collectors, as ClickHouse knows them")
 	put(b, gridWidth, 7, list("Heartbeats", "The newest stored heartbeat of each collector. It came through the journal, so all that was taken before stored_through is stored. Books off by: accepted records that are neither stored, rejected, parked nor waiting; it must be 0.").
-		OverrideByRegexp("/^(seen|stored_through)$/", ago()).OverrideByName("parked_batches", width(125)).
+		OverrideByRegexp("/^(seen|stored_through)$/", ago()).OverrideByName("journal", width(290)).
 		OverrideByName("age", colored(steps("green", step{120, "orange"}, step{600, "red"}), unit("s", 0)...)).
 		OverrideByName("backlog", unit("locale", 0)).OverrideByName("backlog_age", unit("s", 0)).
 		OverrideByName("books_off_by", colored(steps("red", step{0, "green"}, step{1, "red"}))).

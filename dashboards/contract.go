@@ -24,7 +24,7 @@ func fillContract(b *board) {
 		OverrideByName("path", width(300)).OverrideByName("rule", width(160)).WithTarget(b.rows("contract_violations")))
 	put(b, gridWidth, 10, list("Latest examples", "The 20 newest payloads that break the contract, from the last day of the time range. Payloads are redacted when they are stored, and kept for 30 days.").
 		OverrideByName("received_at", ago()).OverrideByName("broken", width(215)).OverrideByName("message", width(235)).
-		OverrideByName("payload_begins", width(270)).WithTarget(b.rows("contract_examples")))
+		WithTarget(b.rows("contract_examples")))
 
 	b.row("Servers against each other")
 	put(b, gridWidth, 11, list("Same codes for the same facts", "The share of each kind and code in a server's errors, servers side by side, without the servers' own prefixes: the contract asks for the same code for the same shape (R75). A dash is a code that this server never sent.").

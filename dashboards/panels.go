@@ -32,12 +32,17 @@ func legend(calcs ...string) *common.VizLegendOptionsBuilder {
 		Placement(common.LegendPlacementBottom).ShowLegend(true).Calcs(calcs)
 }
 
+// line is a legend in one line after the other: for more series than a table has room for.
+func line(calcs ...string) *common.VizLegendOptionsBuilder {
+	return legend(calcs...).DisplayMode(common.LegendDisplayModeList)
+}
+
 // bars is a panel of stacked counts by interval.
 func bars(title, description, unit string) *timeseries.PanelBuilder {
 	return lines(title, description, unit).DrawStyle(common.GraphDrawStyleBars).FillOpacity(70).LineWidth(0).
 		ShowPoints(common.VisibilityModeNever).
 		Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal).Group("A")).
-		Legend(legend("sum").DisplayMode(common.LegendDisplayModeList))
+		Legend(line("sum"))
 }
 
 // label names a series by its labels alone: the panel's title says what is counted.
@@ -108,7 +113,7 @@ func unit(name string, decimals int) []dashboard.DynamicConfigValue {
 
 // ago tells a time as how long it is past.
 func ago() []dashboard.DynamicConfigValue {
-	return append(unit("dateTimeFromNow", 0), width(125)...)
+	return append(unit("dateTimeFromNow", 0), width(130)...)
 }
 
 // width fixes a column's width in pixels, so that long texts keep the rest.

@@ -39,11 +39,11 @@ func fillSoak(b *board) {
 
 func fillVerdict(b *board) {
 	b.row("Verdict")
-	put(b, 5, 6, number("Verdict", "The verdict of collector soak for all servers together. Where several collectors judge, the worst counts.", "none").
+	put(b, 5, 4, number("Verdict", "The verdict of collector soak for all servers together. Where several collectors judge, the worst counts.", "none").
 		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps("text")).ColorMode(common.BigValueColorModeBackground).
 		NoValue("No verdict is served: set soak::interval").
 		WithTarget(promNow("A", "min(soakgate_soak_verdict)", "verdict", prometheus.PromQueryFormatTimeSeries)))
-	put(b, 19, 6, states("Verdict over time", "How the verdict has stood. A FLIP needs every gate at the same instant: green yesterday is nothing.").
+	put(b, 19, 4, states("Verdict over time", "How the verdict has stood. A FLIP needs every gate at the same instant: green yesterday is nothing.").
 		Datasource(prometheusRef()).Mappings(verdicts).Thresholds(steps("text")).MaxDataPoints(finePoints).
 		WithTarget(promRange("A", "min(soakgate_soak_verdict)", "verdict")))
 	put(b, 12, 26, list("Gates by server", "The gate rows of `collector soak --format json`, server by server; * stands for gates over all servers. Any BLOCK decides, then any unknown, then any hold.").
@@ -51,12 +51,12 @@ func fillVerdict(b *board) {
 		CellOptions(colorText()).
 		WithTransformation(matrix("gate", "server", "Value")).
 		WithTarget(promNow("A", "min by (server, gate) (soakgate_soak_gate)", "", prometheus.PromQueryFormatTable)))
-	put(b, 12, 11, states("Gates that do not pass", "Gates over time while they hold, block or could not be read. A gate that passes leaves no trace here.").
+	put(b, 12, 13, states("Gates that do not pass", "Gates over time while they hold, block or could not be read, at their worst of all servers. A gate that passes leaves no trace here.").
 		Datasource(prometheusRef()).Mappings(gateStates).Thresholds(steps("text")).NoValue("Every gate passes, or no verdict is served").NeverSpanNulls().MaxDataPoints(finePoints).
-		WithTarget(promRange("A", "min by (server, gate) (soakgate_soak_gate) < 1", "{{server}} {{gate}}")))
-	under(b, 6, gauges("Days done of 14", "Elapsed days with the option on in production, by server, within the time range shown (D4). The clock restarts after the option was off, after an unrefilled hole in collecting and after 72 silent hours; shorter silences from 6 hours are subtracted. The gate `duration` decides.", "suffix: days").
+		WithTarget(promRange("A", "min by (gate) (soakgate_soak_gate) < 1", "{{gate}}")))
+	under(b, 5, gauges("Days done of 14", "Elapsed days with the option on in production, by server, within the time range shown (D4). The clock restarts after the option was off, after an unrefilled hole in collecting and after 72 silent hours; shorter silences from 6 hours are subtracted. The gate `duration` decides.", "suffix: days").
 		Max(soakDays).Decimals(1).Thresholds(tooLittle(soakDays)).WithTarget(b.rows("soak_days")))
-	under(b, 9, lines("Upper bound of malformed blocks", "While no block is malformed, at most this share of them is, at the confidence that the gate asks (D6: 97.5 % for the first try, more after each version that had a malformed block): it falls with every block, counted from the left edge. Below the line the gate `malformed` can pass. Not drawn for a version with a malformed block: that is a BLOCK at any rate.", "percentunit").
+	under(b, 8, lines("Upper bound of malformed blocks", "While no block is malformed, at most this share of them is, at the confidence that the gate asks (D6: 97.5 % for the first try, more after each version that had a malformed block): it falls with every block, counted from the left edge. Below the line the gate `malformed` can pass. Not drawn for a version with a malformed block: that is a BLOCK at any rate.", "percentunit").
 		Thresholds(tooMuch(malformedRate)).ThresholdsStyle(limit()).
 		ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10)).Min(0.0001).Decimals(2).DisplayName(label("server", "version")).
 		Legend(legend("lastNotNull")).WithTarget(b.series("soak_bound")))
@@ -74,7 +74,7 @@ func fillTraffic(b *board) {
 func fillBytes(b *board) {
 	b.row("Blocks: answers that carry _meta.normalized")
 	put(b, 12, 12, lines("Bytes of normalized", "Exact quantiles of the size of the member `normalized`, by server. At most 1 % of the blocks may be larger than the line (D10).", "bytes").
-		Thresholds(tooMuch(normalizedP99)).ThresholdsStyle(limit()).WithTarget(b.series("soak_bytes")))
+		Thresholds(tooMuch(normalizedP99)).ThresholdsStyle(limit()).Legend(line("max", "lastNotNull")).WithTarget(b.series("soak_bytes")))
 	put(b, 12, 12, lines("Share of the answer", "Bytes of `normalized` out of all bytes of the answers whose size is known (D10).", "percentunit").
 		Thresholds(tooMuch(answerShare)).ThresholdsStyle(limit()).DisplayName(label("server")).WithTarget(b.series("soak_share")))
 	put(b, gridWidth, 7, list("Blocks by version", "What the gates malformed, bytes and share judge, by server and version: one malformed block or one larger than 16,384 bytes is a BLOCK. Known: for which part of the blocks the answer's size is known; below half the share holds.").
@@ -104,16 +104,16 @@ func fillRegisters(b *board) {
 	put(b, gridWidth, 5, list("Lockstep", "The candidates: versions that answered in production with the option on within a day of the right edge. All must pass at one instant, on one conformance suite, and declare the same default.").
 		OverrideByRegexp("/^(first_call|last_call)$/", ago()).OverrideByName("calls_last_day", unit("locale", 0)).
 		WithTarget(b.rows("soak_lockstep")))
-	put(b, 16, 6, list("Conformance runs", "The newest run of each version: items 1 to 6 of the suite. A failed item blocks, one not tested holds unless the policy allows it (D12).").
+	put(b, gridWidth, 5, list("Conformance runs", "The newest run of each version: items 1 to 6 of the suite. A failed item blocks, one not tested holds unless the policy allows it (D12).").
 		OverrideByName("run_at", ago()).
-		OverrideByRegexp("/^item_/", []dashboard.DynamicConfigValue{property("custom.width", 70)}).
+		OverrideByRegexp("/^item_/", []dashboard.DynamicConfigValue{property("custom.width", 90)}).
 		WithTarget(b.rows("soak_conformance")))
-	put(b, 8, 6, list("Reviews for complaints", "Who last looked for complaints. No complaint counts only while a review is at most 7 days old (D13): `collector complaint review`.").
-		NoValue("No review yet: the gate `complaints` holds").OverrideByName("days_ago", colored(tooMuch(reviewDays), append(unit("short", 1), width(80)...)...)).
+	put(b, gridWidth, 5, list("Reviews for complaints", "Who last looked for complaints. No complaint counts only while a review is at most 7 days old (D13): `collector complaint review`.").
+		NoValue("No review yet: the gate `complaints` holds").OverrideByName("days_ago", colored(tooMuch(reviewDays), unit("short", 1)...)).
 		OverrideByName("reviewed", ago()).
 		WithTarget(b.rows("soak_reviews")))
 	put(b, gridWidth, 6, list("Complaints", "The register of complaints about payload size and parsing. An open one blocks (D13).").
-		OverrideByRegexp("/^(entered|changed)$/", ago()).
+		OverrideByRegexp("/^(entered|changed)$/", ago()).OverrideByRegexp("/^(id|kind|state|ref)$/", width(120)).
 		WithTarget(b.rows("soak_complaints")))
 }
 

@@ -13,7 +13,7 @@ func fillUpstream(b *board) {
 		Legend(legend("min", "lastNotNull")).DisplayName(label("server")).WithTarget(b.series("upstream_remaining")))
 	put(b, 8, 9, lines("Time at zero", "The part of the answers with a rate limit that told of none remaining.", "percentunit").Max(1).
 		Thresholds(tooMuch(0.1)).ThresholdsStyle(limit()).DisplayName(label("server")).WithTarget(b.series("upstream_zero")))
-	put(b, 8, 9, lines("Retry after", "How long servers told callers to wait: mean and longest.", "s").WithTarget(b.series("upstream_retry")))
+	put(b, 8, 9, lines("Retry after", "How long servers told callers to wait: mean and longest.", "s").Legend(line("max", "lastNotNull")).WithTarget(b.series("upstream_retry")))
 	put(b, gridWidth, 9, list("Tools", "Rate limits by tool; those most often at zero first.").
 		OverrideByRegexp("/^(answers|told_to_wait|least_remaining)$/", unit("locale", 0)).
 		OverrideByName("share_at_zero", colored(tooMuch(0.1), unit("percentunit", 1)...)).

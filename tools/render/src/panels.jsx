@@ -40,13 +40,24 @@ const Bars = noData((props) => {
 });
 const Grid = noData(({ data, width, height, timeRange, structureRev }) => <TableNG data={data.series[0]} width={width} height={height} timeRange={timeRange} structureRev={structureRev ?? 1} noHeader={false} enableVirtualization={false} getActions={() => []} transparent={false} />);
 
+// Stretches of one state. A sample stands until the next one, one step at most.
+const stretches = (t, x, step, end) => {
+  const out = [];
+  t.values.forEach((at, j) => {
+    if (x.values[j] == null) return;
+    const { text, color } = x.display(x.values[j]), to = Math.min(t.values[j + 1] ?? end, at + step), last = out.at(-1);
+    if (last?.to === at && last.text === text) last.to = to;
+    else out.push({ at, to, text, color });
+  });
+  return out;
+};
 const States = noData(({ data, width, height, timeRange }) => {
   const from = timeRange.from.valueOf(), span = timeRange.to.valueOf() - from, left = 190;
   const rows = data.series.flatMap((f) => { const t = f.fields.find((x) => x.type === FieldType.time); return t ? f.fields.filter((x) => x !== t).map((x) => ({ f, t, x })) : []; });
-  const h = Math.max(8, Math.min(40, (height - 8) / Math.max(rows.length, 1) - 4));
+  const h = Math.max(8, Math.min(28, (height - 8) / Math.max(rows.length, 1) - 4));
   return <svg width={width} height={height} role="img">{rows.map(({ f, t, x }, i) => <g key={i} transform={`translate(0 ${i * (h + 4)})`}>
     <text x={left - 8} y={h / 2 + 4} textAnchor="end" fill="currentColor" fontSize="12">{getFieldDisplayName(x, f, data.series)}</text>
-    {Array.from(t.values, (at, j) => { const to = t.values[j + 1] ?? timeRange.to.valueOf(); const a = left + Math.max(0, (at - from) / span) * (width - left), b = left + Math.min(1, (to - from) / span) * (width - left); return x.values[j] == null || b <= a ? null : <rect key={j} x={a} width={b - a} height={h} fill={x.display(x.values[j]).color ?? '#888'}><title>{x.display(x.values[j]).text}</title></rect>; })}
+    {stretches(t, x, data.request.intervalMs, timeRange.to.valueOf()).map(({ at, to, text, color }) => { const a = left + Math.max(0, (at - from) / span) * (width - left), b = left + Math.min(1, (to - from) / span) * (width - left); return b <= a ? null : <rect key={at} x={a} width={b - a} height={h} fill={color ?? '#888'}><title>{text}</title></rect>; })}
   </g>)}</svg>;
 });
 const Text = ({ options }) => <div style={{ whiteSpace: 'pre-wrap' }}>{options.content}</div>;

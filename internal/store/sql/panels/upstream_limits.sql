@@ -1,5 +1,5 @@
 -- The limits that upstream told, of the last day of the range at most.
-SELECT server, tool, argMax(r.limit_per_second, received_at) AS per_second, uniqExact(r.limit_per_second_text) AS different_limits,
+SELECT server, tool, argMax(r.limit_per_second, received_at) AS per_second, uniqExact(ifNull(r.limit_per_second_text, toString(r.limit_per_second))) AS different_limits,
     argMax(r.remaining, received_at) AS remaining, max(received_at) AS told_at
 FROM {{.Database}}.records AS r
 WHERE received_at >= toDateTime64($__toTime - INTERVAL 24 HOUR, 3) AND received_at <= toDateTime64($__toTime, 3)
