@@ -1,6 +1,7 @@
 package dsquery
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/grafana/grafana-plugin-sdk-go/backend"
+	"github.com/grafana/grafana-plugin-sdk-go/data"
 )
 
 // metric is a metric of ours in an expression.
@@ -60,7 +62,7 @@ func TestEveryPromQL(t *testing.T) {
 				if len(frames) == 0 || frames[0].Rows() == 0 {
 					return fmt.Errorf("%s gave nothing: %s", q.Place, ready.JSON)
 				}
-				return nil
+				return named(q.Place, ready.JSON, frames)
 			})
 		}
 	}
@@ -68,6 +70,22 @@ func TestEveryPromQL(t *testing.T) {
 		t.Errorf("%d queries were asked", asked)
 	}
 	t.Logf("%d queries", asked)
+}
+
+// named tells whether each series has the labels that its legend names.
+func named(place string, query json.RawMessage, frames data.Frames) error {
+	var q promQuery
+	if err := json.Unmarshal(query, &q); err != nil {
+		return err
+	}
+	for _, m := range placeholder.FindAllStringSubmatch(q.LegendFormat, -1) {
+		for _, f := range frames {
+			if f.Fields[1].Labels[m[1]] == "" {
+				return fmt.Errorf("%s: the legend names %s, and a series has the labels %v", place, m[1], f.Fields[1].Labels)
+			}
+		}
+	}
+	return nil
 }
 
 // TestAlertsNameMetrics looks up every metric that an alert rule names.
