@@ -72,7 +72,7 @@ func TestFinalSlices(t *testing.T) {
 func TestExpiredSlicesAreLeftAlone(t *testing.T) {
 	s := testStore(t)
 	f := newFeed(t, s)
-	f.send(at(-2, 0, 1), failureOf(1)) // out of the days kept at any hour of today
+	f.send(at(-2, 0, 1), failureOf(1))               // out of the days kept at any hour of today
 	f.send(at(34, 0, 1), failureOf(2), failureOf(1)) // in them, with a repeat
 	seal(t, s)
 	beat(t, s, f.journal, time.Now(), at(40, 0, 0))
