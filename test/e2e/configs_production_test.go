@@ -61,7 +61,8 @@ func code(address string) int {
 }
 
 // TestProduction holds that only senders with a token get in, over TLS alone, and
-// that alive and ready differ while ClickHouse is away, when data is still taken.
+// that alive and ready differ while ClickHouse is away, when data is still taken
+// and the age of what waits is told (U57).
 func TestProduction(t *testing.T) {
 	alive, ready := freeAddress(t), freeAddress(t)
 	s := newWithStore(t, "production.yaml", "SOAKGATE_ALIVE="+alive, "SOAKGATE_READY="+ready, "SOAKGATE_READY_AFTER=1s")
@@ -91,9 +92,21 @@ func TestProduction(t *testing.T) {
 	assert.Equal(t, http.StatusOK, code(alive), "a store that is away is no reason to restart")
 	_, err = client.Export(with, failures(1, 2))
 	require.NoError(t, err)
+	s.eventually("the backlog ages", func() error {
+		if age := s.metric("soakgate_journal_backlog_age_seconds"); age < 0.1 {
+			return fmt.Errorf("%v s old", age)
+		}
+		return nil
+	})
 	s.startStore()
 	s.eventually("ready again", func() error { return health(ready, http.StatusOK) })
 	s.exactly(2)
+	s.eventually("nothing waits", func() error {
+		if age := s.metric("soakgate_journal_backlog_age_seconds"); age != 0 {
+			return fmt.Errorf("%v s old", age)
+		}
+		return nil
+	})
 	require.NoError(t, s.terminate(), s.output)
 	assert.NotContains(t, s.output.String(), "s3cret")
 }
