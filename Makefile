@@ -38,6 +38,9 @@ test: engine build
 ## lint: formatters and linters, pinned in tools/go.mod.
 lint: $(TOOLS)/golangci-lint
 	$(TOOLS)/golangci-lint run ./...
+	for m in deploy dsquery kval; do \
+	  (cd tools/$$m && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...) || exit 1; \
+	done
 
 fmt: $(TOOLS)/golangci-lint
 	$(TOOLS)/golangci-lint fmt ./...
