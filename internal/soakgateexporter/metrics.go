@@ -67,9 +67,9 @@ func newMetrics(provider metric.MeterProvider, i *instance) (*metrics, error) {
 // observeJournal reads the journal's figures whenever metrics are collected.
 func (m *metrics) observeJournal(meter metric.Meter, i *instance) error {
 	size, err1 := meter.Int64ObservableGauge("soakgate_journal_bytes", metric.WithDescription("Bytes of the journal on disk."))
-	limit, err2 := meter.Int64ObservableGauge("soakgate_journal_max_bytes", metric.WithDescription("Bytes that the journal may have: journal::max_size_mib."))
-	backlog, err3 := meter.Int64ObservableGauge("soakgate_journal_backlog_records", metric.WithDescription("Records that wait in the journal for ClickHouse."))
-	age, err4 := meter.Float64ObservableGauge("soakgate_journal_backlog_age_seconds", metric.WithDescription("Age of the oldest record that waits in the journal."))
+	most, err4 := meter.Int64ObservableGauge("soakgate_journal_max_bytes", metric.WithDescription("Bytes that the journal may have on disk before it refuses."))
+	backlog, err2 := meter.Int64ObservableGauge("soakgate_journal_backlog_records", metric.WithDescription("Records that wait in the journal for ClickHouse."))
+	age, err3 := meter.Float64ObservableGauge("soakgate_journal_backlog_age_seconds", metric.WithDescription("Age of the oldest record that waits in the journal."))
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (m *metrics) observeJournal(meter metric.Meter, i *instance) error {
 		}
 		stats := i.journal.Stats()
 		o.ObserveInt64(size, stats.Bytes)
-		o.ObserveInt64(limit, i.config.Journal.MaxSizeMiB<<20)
+		o.ObserveInt64(most, i.config.Journal.MaxSizeMiB<<20)
 		o.ObserveInt64(backlog, int64(stats.BacklogRows))
 		oldest := 0.0
 		if !stats.Oldest.IsZero() {
@@ -88,7 +88,7 @@ func (m *metrics) observeJournal(meter metric.Meter, i *instance) error {
 		}
 		o.ObserveFloat64(age, oldest)
 		return nil
-	}, size, limit, backlog, age)
+	}, size, most, backlog, age)
 	return err
 }
 

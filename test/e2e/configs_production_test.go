@@ -98,6 +98,7 @@ func TestProduction(t *testing.T) {
 		}
 		return nil
 	})
+	assert.Equal(t, 8.0*(1<<20), s.metric("soakgate_journal_max_bytes"))
 	s.startStore()
 	s.eventually("ready again", func() error { return health(ready, http.StatusOK) })
 	s.exactly(2)
