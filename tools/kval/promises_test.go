@@ -333,9 +333,6 @@ func TestMigrationComesFirst(t *testing.T) {
 			if j.Annotations["helm.sh/hook"] != "pre-install,pre-upgrade" {
 				t.Error("the migration is no hook")
 			}
-			if j.Spec.Template.Spec.ServiceAccountName != "" {
-				t.Error("needs a ServiceAccount that is made later")
-			}
 			for _, e := range j.Spec.Template.Spec.Containers[0].Env {
 				if e.ValueFrom == nil {
 					continue

@@ -15,8 +15,8 @@
 
 {{/* Labels by which pods are found: never change them, a StatefulSet's selector cannot be. */}}
 {{- define "soakgate.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "soakgate.name" .root }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/name: {{ include "soakgate.name" .root | quote }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
@@ -59,7 +59,7 @@ securityContext: {{- toYaml .Values.securityContext | nindent 2 }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext: {{- toYaml .Values.podSecurityContext | nindent 2 }}
-{{- with .Values.imagePullSecrets }}
+{{- with concat (.Values.global.imagePullSecrets | default list) .Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .Values.nodeSelector }}
@@ -75,14 +75,14 @@ tolerations: {{- toYaml . | nindent 2 }}
 - name: SOAKGATE_DSN
   valueFrom:
     secretKeyRef:
-      name: {{ .Values.clickhouse.existingSecret | default (printf "%s-clickhouse" (include "soakgate.fullname" .)) }}
-      key: {{ ternary .Values.clickhouse.existingSecretKey "dsn" (ne .Values.clickhouse.existingSecret "") }}
+      name: {{ .Values.clickhouse.existingSecret | default (printf "%s-clickhouse" (include "soakgate.fullname" .)) | quote }}
+      key: {{ ternary .Values.clickhouse.existingSecretKey "dsn" (ne .Values.clickhouse.existingSecret "") | quote }}
 {{- if and .Values.clickhouse.existingSecret .Values.clickhouse.existingSecretPasswordKey }}
 - name: SOAKGATE_CLICKHOUSE_PASSWORD
   valueFrom:
     secretKeyRef:
-      name: {{ .Values.clickhouse.existingSecret }}
-      key: {{ .Values.clickhouse.existingSecretPasswordKey }}
+      name: {{ .Values.clickhouse.existingSecret | quote }}
+      key: {{ .Values.clickhouse.existingSecretPasswordKey | quote }}
 {{- end }}
 {{- end }}
 
