@@ -313,9 +313,11 @@ func must[T any](v T, err error) T {
 
 // TestNamesThatLookLikeNumbers: what YAML would read as another type is text.
 func TestNamesThatLookLikeNumbers(t *testing.T) {
-	sets := []string{"fullnameOverride=gate", "nameOverride=7", "clickhouse.existingSecret=1", "clickhouse.existingSecretKey=2", "clickhouse.existingSecretPasswordKey=3",
+	sets := []string{
+		"fullnameOverride=gate", "nameOverride=7", "clickhouse.existingSecret=1", "clickhouse.existingSecretKey=2", "clickhouse.existingSecretPasswordKey=3",
 		"auth.existingSecret=4", "auth.existingSecretKey=5", "tls.existingSecret=6", "journal.storageClassName=8", "priorityClassName=9", "serviceAccount.name=10",
-		"migrations.existingSecret=11", "migrations.existingSecretKey=12", "soak.cronJob.evidence.existingClaim=13", "ingress.className=14", "dashboards.label=15"}
+		"migrations.existingSecret=11", "migrations.existingSecretKey=12", "soak.cronJob.evidence.existingClaim=13", "ingress.className=14", "dashboards.label=15",
+	}
 	args := []string{"template", "2026", chart, "--set", "tls.enabled=true,soak.cronJob.enabled=true,ingress.enabled=true,ingress.hosts={a.example.com},dashboards.enabled=true"}
 	for _, s := range sets {
 		args = append(args, "--set-string", s)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -34,9 +35,7 @@ var foreign = map[string][]string{
 func there(t *testing.T, stream string, hook bool) map[string][]string {
 	t.Helper()
 	out := map[string][]string{"ServiceAccount/default": {}, "ServiceAccount/": {}}
-	for name, keys := range foreign {
-		out[name] = keys
-	}
+	maps.Copy(out, foreign)
 	for _, o := range all[corev1.Secret](t, stream) {
 		made := o.Annotations["helm.sh/hook"] == "pre-install,pre-upgrade" && o.Annotations["helm.sh/hook-weight"] == "-10"
 		if made == hook {
