@@ -329,3 +329,15 @@ func TestPolicyPeers(t *testing.T) {
 		}
 	}
 }
+
+// TestEmbeddedDataOutlivesThePod: the trial's ClickHouse writes to a claim.
+func TestEmbeddedDataOutlivesThePod(t *testing.T) {
+	stream := rendered(t, "embedded")
+	sts := one[appsv1.StatefulSet](t, stream)
+	path := at(t, collectorConfig(t, stream), "extensions", "clickhouse_embedded", "path").(string)
+	if !slices.ContainsFunc(sts.Spec.Template.Spec.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool {
+		return strings.HasPrefix(path, m.MountPath+"/") && slices.ContainsFunc(sts.Spec.VolumeClaimTemplates, func(c corev1.PersistentVolumeClaim) bool { return c.Name == m.Name })
+	}) {
+		t.Errorf("%s is on no claim", path)
+	}
+}
