@@ -29,6 +29,10 @@ var pages = []page{soakPage, errorsPage, contractPage, upstreamPage, collectorPa
 // uid is stable: links, bookmarks and runbooks rest on it.
 func (p page) uid() string { return "soakgate-" + p.name }
 
+// panelVersion is the release of Grafana whose form the panels have, which is the SDK's.
+// Grafana takes a panel without one for a very old one, and migrates its options.
+const panelVersion = "12.0.0"
+
 // gridWidth is the width of Grafana's grid in columns.
 const gridWidth = 24
 
@@ -66,7 +70,20 @@ func (b *board) build() (dashboard.Dashboard, error) {
 	}
 	p.fill(b)
 	d, err := b.out.Build()
+	settle(&d)
 	return d, errors.Join(append(b.errs, err)...)
+}
+
+// settle sets what the SDK's builders leave out or set to a default of their own.
+func settle(d *dashboard.Dashboard) {
+	for _, panel := range d.Panels {
+		if panel.Panel != nil {
+			panel.Panel.PluginVersion = new(panelVersion)
+		}
+	}
+	for i := range d.Links {
+		d.Links[i].Placement = nil // above the panels; the SDK puts links into a menu where nobody finds them
+	}
 }
 
 // text is a statement's text. One that is not there ends the build, by the error kept.

@@ -26,6 +26,7 @@ var (
 		"orientation": {"auto", "vertical", "horizontal"}, "drawStyle": {"line", "bars", "points"},
 		"showPoints": {"auto", "never", "always"}, "showValue": {"auto", "never", "always"},
 		"cellHeight": {"sm", "md", "lg", "auto"}, "valueMode": {"color", "text", "hidden"},
+		"displayMode": {"list", "table", "hidden", "basic", "gradient", "lcd"}, "placement": {"bottom", "right", "inControlsMenu"}, "sort": {"none", "asc", "desc"},
 		"queryType": {"timeseries", "table"}, "editorType": {"sql"},
 	}
 	reference = regexp.MustCompile(`\$\{(\w+)(?::\w+)?\}|\$(\w+)`)
@@ -87,6 +88,11 @@ func check(raw []byte) []string {
 			fault("variable: %s is defined and not used", name)
 		}
 	}
+	for _, link := range items(d, "links") {
+		if link["placement"] != nil {
+			fault("link: %v is hidden in a menu", link["title"])
+		}
+	}
 	panels(d, fault)
 	return faults
 }
@@ -114,8 +120,8 @@ func visit(path, name string, v any, fault func(string, ...any)) {
 	if v == nil && !strings.HasSuffix(path, "/steps/0/value") {
 		fault("null: %s", path)
 	}
-	if isText && text == "" && enums[name] != nil {
-		fault("enum: %s is empty", path)
+	if isText && text == "" {
+		fault("empty: %s", path) // the SDK writes its unset enums so
 	}
 	if values := enums[name]; values != nil && isText && !slices.Contains(values, text) {
 		fault("enum: %s is %q", path, text)
@@ -168,6 +174,9 @@ func panels(d object, fault func(string, ...any)) {
 		}
 		if p["options"] == nil {
 			fault("null: %v has no options", title)
+		}
+		if p["pluginVersion"] == nil {
+			fault("version: %v has none, and is migrated as an old one", title)
 		}
 		defaults, _ := p["fieldConfig"].(object)["defaults"].(object)
 		if _, ok := defaults["noValue"]; !ok {

@@ -150,7 +150,10 @@ func TestChecksFindFaults(t *testing.T) {
 		{"type", `"type": "stat"`, `"type": "statt"`, "type: "},
 		{"unit", `"unit": "percentunit"`, `"unit": "fortnights"`, "unit: "},
 		{"enum", `"graphMode": "none"`, `"graphMode": "nope"`, "enum: "},
-		{"empty enum", `"orientation": "auto"`, `"orientation": ""`, "enum: "},
+		{"empty enum", `"orientation": "auto"`, `"orientation": ""`, "empty: "},
+		{"empty mode of a tooltip", `"mode": "single"`, `"mode": ""`, "empty: "},
+		{"order of a tooltip", `"sort": "desc"`, `"sort": "down"`, "enum: "},
+		{"no version of a panel", `"pluginVersion": "12.0.0"`, `"pluginversion": "12.0.0"`, "version: "},
 		{"threshold mode", `"mode": "absolute"`, `"mode": "abs"`, "enum: "},
 		{"same id", `"id": 3`, `"id": 2`, "id: "},
 		{"overlap", `"x": 5`, `"x": 4`, "layout: "},
@@ -170,6 +173,7 @@ func TestChecksFindFaults(t *testing.T) {
 		{"series sorted within a window alone", `ORDER BY time, server, version`, `ORDER BY server`, "target: "},
 		{"unsorted series", `ORDER BY time, server`, `ORDER BY server`, "target: "},
 		{"no query", `"rawSql": "`, `"rawSql": "", "rawSQL": "`, "target: "},
+		{"hidden link", `"includeVars"`, `"placement": "inControlsMenu", "includeVars"`, "link: "},
 		{"size", `"schemaVersion"`, strings.Repeat(" ", maxBytes) + `"schemaVersion"`, "size: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

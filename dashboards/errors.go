@@ -16,7 +16,7 @@ func fillErrors(b *board) {
 		OverrideByName("outside_taxonomy", colorsOf(tooMuch(1))).WithTarget(b.rows("errors_shares")))
 	put(b, 12, 9, lines("Error rate by server", "Failed calls out of all calls.", "percentunit").DisplayName(label("server")).WithTarget(b.series("errors_rate")))
 	put(b, 12, 9, bars("Errors by kind", "Failed calls by error_kind; none given are errors without an envelope.", "short").DisplayName(label("kind")).WithTarget(b.series("errors_kinds")))
-	put(b, gridWidth, 10, list("Kinds and codes", "Errors by kind and code, their share of all errors, and which part of them may be retried.").
+	put(b, gridWidth, 10, list("Kinds and codes", "Errors by kind and code, their share of all errors, and which part of those that say so may be retried.").
 		OverrideByName("code", width(280)).
 		OverrideByName("errors", unit("locale", 0)).OverrideByRegexp("/share$/", unit("percentunit", 1)).
 		OverrideByRegexp("/^(first|last)_seen$/", ago()).WithTarget(b.rows("errors_codes")))

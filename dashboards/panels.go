@@ -98,6 +98,7 @@ func states(title, description string) *statetimeline.PanelBuilder {
 	return statetimeline.NewPanelBuilder().Title(title).Description(description).
 		NoValue("No verdict in this time range yet").ShowValue(common.VisibilityModeNever).MergeValues(true).
 		RowHeight(0.8).LineWidth(0).FillOpacity(80).AlwaysSpanNulls().
+		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeSingle).Sort(common.SortOrderNone)). // the SDK's default words are empty
 		Legend(common.NewVizLegendOptionsBuilder().DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom).ShowLegend(true))
 }
 

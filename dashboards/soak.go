@@ -50,7 +50,7 @@ func fillVerdict(b *board) {
 		Datasource(prometheusRef()).NoValue("No verdict is served: set soak::interval").Mappings(gateStates).Thresholds(steps("text")).
 		CellOptions(colorText()).
 		WithTransformation(matrix("gate", "server", "Value")).
-		WithTarget(promNow("A", "min by (server, gate) (soakgate_soak_gate)", "", prometheus.PromQueryFormatTable)))
+		WithTarget(promNow("A", "min by (server, gate) (soakgate_soak_gate)", "__auto", prometheus.PromQueryFormatTable)))
 	put(b, 12, 13, states("Gates that do not pass", "Gates over time while they hold, block or could not be read, at their worst of all servers. A gate that passes leaves no trace here.").
 		Datasource(prometheusRef()).Mappings(gateStates).Thresholds(steps("text")).NoValue("Every gate passes, or no verdict is served").NeverSpanNulls().MaxDataPoints(finePoints).
 		WithTarget(promRange("A", "min by (gate) (soakgate_soak_gate) < 1", "{{gate}}")))

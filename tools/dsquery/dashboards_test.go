@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -125,6 +126,11 @@ func fits(q Query, f *data.Frame) error {
 	count := map[bool]int{}
 	times := 0
 	for _, field := range f.Fields {
+		for row := range field.Len() {
+			if v, err := field.NullableFloatAt(row); err == nil && v != nil && (math.IsNaN(*v) || math.IsInf(*v, 0)) {
+				return fmt.Errorf("column %s holds %v, which panels show as it is", field.Name, *v)
+			}
+		}
 		if field.Type().Time() {
 			times++
 		} else {
@@ -219,6 +225,7 @@ func TestEveryQuery(t *testing.T) {
 		"all":     func(v []string) []string { return v },
 		"one":     func(v []string) []string { return v[:min(1, len(v))] },
 		"two":     func(v []string) []string { return v[:min(2, len(v))] },
+		"none":    func([]string) []string { return nil },
 		"hostile": func([]string) []string { return []string{`o'brien\, "x"`, `') OR 1=1 --`} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +236,7 @@ func TestEveryQuery(t *testing.T) {
 				if name == "all" && n == 0 && !slices.ContainsFunc(rare, named) {
 					t.Errorf("%s gave no rows", place)
 				}
-				if name == "hostile" && n > 0 && !slices.ContainsFunc(unbound, named) {
+				if (name == "hostile" || name == "none") && n > 0 && !slices.ContainsFunc(unbound, named) {
 					t.Errorf("%s gave %d rows of servers that are not chosen", place, n)
 				}
 			}
