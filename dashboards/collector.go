@@ -16,6 +16,9 @@ var collectorPage = page{
 // perSecond is the unit of records and requests a second.
 const perSecond = "suffix: /s"
 
+// journalHalf is where the alert SoakgateJournalFilling fires.
+const journalHalf = 0.5
+
 // own is a panel of the collector's own metrics.
 func own(title, description, unit string) *timeseries.PanelBuilder {
 	return lines(title, description, unit).Datasource(prometheusRef()).Interval("30s")
@@ -26,14 +29,17 @@ func fillCollector(b *board) {
 	now := func(ref, expr, legend string) *prometheus.DataqueryBuilder {
 		return promNow(ref, expr, legend, prometheus.PromQueryFormatTimeSeries)
 	}
-	put(b, 12, 4, number("Flow", "Records a second over five minutes: judged and acknowledged, and stored in ClickHouse.", perSecond).
+	put(b, 9, 4, number("Flow", "Records a second over five minutes: judged and acknowledged, and stored in ClickHouse.", perSecond).
 		Datasource(prometheusRef()).Thresholds(neutral()).Decimals(1).
 		WithTarget(now("A", "sum(rate(soakgate_observations_total[5m]))", "received")).
 		WithTarget(now("B", "sum(rate(soakgate_inserted_records_total[5m]))", "stored")))
-	put(b, 6, 4, number("Waiting", "Age of the oldest record in any collector's journal. It keeps growing while ClickHouse is away.", "s").
+	put(b, 5, 4, number("Waiting", "Age of the oldest record in any collector's journal. It keeps growing while ClickHouse is away.", "s").
 		Datasource(prometheusRef()).Thresholds(steps("green", step{60, "orange"}, step{600, "red"})).
 		WithTarget(now("A", "max(soakgate_journal_backlog_age_seconds)", "oldest record")))
-	put(b, 6, 4, number("Refused in an hour", "Requests answered with a time to come back. Senders keep them; nothing is lost.", "short").
+	put(b, 5, 4, number("Journal full to", "The fullest journal of any collector, as a part of journal::max_size_mib. Above one half an alert fires; a full one refuses senders.", "percentunit").
+		Datasource(prometheusRef()).Thresholds(tooMuch(journalHalf)).Decimals(1).
+		WithTarget(now("A", "max(soakgate_journal_bytes / soakgate_journal_max_bytes)", "fullest")))
+	put(b, 5, 4, number("Refused in an hour", "Requests answered with a time to come back. Senders keep them; nothing is lost.", "short").
 		Datasource(prometheusRef()).Thresholds(tooMuch(1)).Decimals(0).
 		WithTarget(now("A", "sum(increase(soakgate_refused_requests_total[1h])) or vector(0)", "refused")))
 

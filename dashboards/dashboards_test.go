@@ -3,6 +3,7 @@ package dashboards
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,7 +119,7 @@ func TestNoStatementIsLeftOver(t *testing.T) {
 	}
 }
 
-// The lines in panels are those of the built-in policy.
+// The lines in panels are those of the built-in policy, and of the alert on the journal.
 func TestThresholdsArePolicy(t *testing.T) {
 	p, err := policy.Parse(config.SoakPolicy)
 	require.NoError(t, err)
@@ -131,6 +132,9 @@ func TestThresholdsArePolicy(t *testing.T) {
 	assert.EqualValues(t, kindCalls, g.CoverageKinds.MinCalls)
 	assert.EqualValues(t, toolCalls, g.CoverageTools.MinCalls)
 	assert.InDelta(t, reviewDays, g.Complaints.ReviewMaxAge.Std().Hours()/24, 0)
+	rules, err := os.ReadFile("../deploy/prometheus/soakgate.rules.yaml")
+	require.NoError(t, err)
+	assert.Contains(t, string(rules), fmt.Sprintf("soakgate_journal_max_bytes > %g\n", journalHalf))
 }
 
 // Green is what may flip and red what stops it, and nothing else is either.
