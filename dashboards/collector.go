@@ -65,16 +65,16 @@ func fillCollector(b *board) {
 
 	b.row("Collectors, as ClickHouse knows them")
 	put(b, gridWidth, 7, list("Heartbeats", "The newest stored heartbeat of each collector. It came through the journal, so all that was taken before stored_through is stored. Books off by: accepted records that are neither stored, rejected, parked nor waiting; it must be 0.").
-		OverrideByRegexp("/^(seen|stored_through)$/", ago()).OverrideByName("journal", width(290)).
+		OverrideByRegexp("/^(seen|stored_through)$/", ago()).OverrideByName("journal", width(275)).
 		OverrideByName("age", colored(steps("green", step{120, "orange"}, step{600, "red"}), unit("s", 0)...)).
-		OverrideByName("backlog", unit("locale", 0)).OverrideByName("backlog_age", unit("s", 0)).
-		OverrideByName("books_off_by", colored(steps("red", step{0, "green"}, step{1, "red"}))).
+		OverrideByName("backlog", unit("locale", 0)).OverrideByName("backlog_age", append(unit("s", 0), width(100)...)).
+		OverrideByName("books_off_by", colored(steps("red", step{0, "green"}, step{1, "red"}), width(110)...)).
 		WithTarget(b.rows("collector_heartbeats")))
 	put(b, 10, 8, lines("Backlog by heartbeat", "Records that waited when each heartbeat was written. A gap in a line is time without that collector.", "short").
 		Interval("1m").SpanNulls(common.BoolOrFloat64{Float64: new(300_000.0)}).DisplayName(label("collector")).WithTarget(b.series("collector_alive")))
 	put(b, 14, 8, list("Lateness", "How late records came, by the sender's clock against ours: late is over 24 hours, ahead over 5 minutes into the future.").
 		OverrideByName("environment", width(100)).
-		OverrideByRegexp("/^(records|late|ahead)$/", unit("locale", 0)).OverrideByName("late_share", colored(tooMuch(0.01), unit("percentunit", 2)...)).
+		OverrideByRegexp("/^(records|late|ahead)$/", unit("locale", 0)).OverrideByName("late_share", colored(tooMuch(0.01), append(unit("percentunit", 2), width(90)...)...)).
 		OverrideByRegexp("/^(least|greatest)$/", unit("s", 0)).WithTarget(b.rows("collector_lateness")))
 	put(b, gridWidth, 7, list("Rejected records", "Records that ClickHouse refused for a value, or the receiver for breaking the contract. Open ones hold the verdict: `collector rejected explain` or `replay`.").
 		OverrideByRegexp("/^(first|last)$/", ago()).OverrideByName("records", unit("locale", 0)).

@@ -1,5 +1,7 @@
 package dashboards
 
+import "github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
 var contractPage = page{
 	name: "contract", title: "Soakgate Contract", from: "now-7d",
 	description: "Which rules of the contract are broken, where, and by what",
@@ -23,13 +25,14 @@ func fillContract(b *board) {
 		OverrideByRegexp("/^(violations|records)$/", unit("locale", 0)).OverrideByRegexp("/^(first|last)_seen$/", ago()).
 		OverrideByName("path", width(300)).OverrideByName("rule", width(160)).WithTarget(b.rows("contract_violations")))
 	put(b, gridWidth, 10, list("Latest examples", "The 20 newest payloads that break the contract, from the last day of the time range. Payloads are redacted when they are stored, and kept for 30 days.").
-		OverrideByName("received_at", ago()).OverrideByName("broken", width(215)).OverrideByName("message", width(235)).
+		OverrideByName("received_at", ago()).OverrideByName("broken", width(215)).OverrideByName("tool", width(135)).
+		OverrideByName("message", append(width(235), inspect)).OverrideByName("payload_begins", []dashboard.DynamicConfigValue{inspect}).
 		WithTarget(b.rows("contract_examples")))
 
 	b.row("Servers against each other")
 	put(b, gridWidth, 11, list("Same codes for the same facts", "The share of each kind and code in a server's errors, servers side by side, without the servers' own prefixes: the contract asks for the same code for the same shape (R75). A dash is a code that this server never sent.").
 		WithTransformation(matrix("code", "server", "share")).
-		Unit("percentunit").Decimals(1).WithTarget(b.rows("contract_codes")))
+		Unit("percentunit").Decimals(2).WithTarget(b.rows("contract_codes")))
 	put(b, gridWidth, 7, list("Capabilities, declared and seen", "The error kinds and the default that each version declares, against the kinds it sent in this time range.").
 		OverrideByName("told_at", ago()).OverrideByName("seen_not_declared", width(240)).
 		OverrideByName("declared_not_seen", width(240)).WithTarget(b.rows("contract_capabilities")))

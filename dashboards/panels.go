@@ -20,7 +20,7 @@ func lines(title, description, unit string) *timeseries.PanelBuilder {
 	bridge := true
 	return timeseries.NewPanelBuilder().Title(title).Description(description).Datasource(clickhouseRef()).
 		Unit(unit).Min(0).NoValue("Nothing in this time range").
-		LineWidth(2).FillOpacity(8).ShowPoints(common.VisibilityModeAuto).Interval("1h").
+		LineWidth(2).FillOpacity(0).ShowPoints(common.VisibilityModeAuto).Interval("1h").
 		SpanNulls(common.BoolOrFloat64{Bool: &bridge}).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending)).
 		Legend(legend("max", "lastNotNull"))
@@ -63,7 +63,7 @@ func limit() *common.GraphThresholdsStyleConfigBuilder {
 func number(title, description, unit string) *stat.PanelBuilder {
 	return stat.NewPanelBuilder().Title(title).Description(description).Datasource(clickhouseRef()).
 		Unit(unit).NoValue("none").GraphMode(common.BigValueGraphModeNone).ColorMode(common.BigValueColorModeValue).
-		TextMode(common.BigValueTextModeAuto).JustifyMode(common.BigValueJustifyModeAuto).Orientation(common.VizOrientationAuto).
+		TextMode(common.BigValueTextModeAuto).JustifyMode(common.BigValueJustifyModeAuto).WideLayout(false).Orientation(common.VizOrientationAuto).
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"}).Values(false))
 }
 
@@ -79,7 +79,7 @@ func figures(title, description string) *stat.PanelBuilder {
 func list(title, description string) *table.PanelBuilder {
 	return table.NewPanelBuilder().Title(title).Description(description).Datasource(clickhouseRef()).
 		NoValue("None in this time range").OverrideByRegexp("/./", []dashboard.DynamicConfigValue{property("noValue", "-")}).
-		OverrideByRegexp("/^(server|tool|deployment)$/", width(135)).OverrideByName("kind", width(165)).OverrideByName("version", width(75)).
+		OverrideByRegexp("/^(server|deployment)$/", width(135)).OverrideByName("tool", width(200)).OverrideByName("kind", width(165)).OverrideByName("version", width(75)).
 		MinWidth(60).CellHeight(common.TableCellHeightSm).ShowHeader(true).
 		Footer(common.NewTableFooterOptionsBuilder().Show(false).Reducer([]string{"sum"})) // the SDK's default reducer is null
 }
@@ -121,6 +121,9 @@ func ago() []dashboard.DynamicConfigValue {
 func width(pixels int) []dashboard.DynamicConfigValue {
 	return []dashboard.DynamicConfigValue{property("custom.width", pixels)}
 }
+
+// inspect lets a reader open a cell whose text is longer than its column.
+var inspect = property("custom.inspect", true)
 
 // colored shows a column's threshold as the cell's colour.
 func colored(t *dashboard.ThresholdsConfigBuilder, more ...dashboard.DynamicConfigValue) []dashboard.DynamicConfigValue {

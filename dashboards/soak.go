@@ -74,7 +74,7 @@ func fillTraffic(b *board) {
 func fillBytes(b *board) {
 	b.row("Blocks: answers that carry _meta.normalized")
 	put(b, 12, 12, lines("Bytes of normalized", "Exact quantiles of the size of the member `normalized`, by server. At most 1 % of the blocks may be larger than the line (D10).", "bytes").
-		Thresholds(tooMuch(normalizedP99)).ThresholdsStyle(limit()).Legend(line("max", "lastNotNull")).WithTarget(b.series("soak_bytes")))
+		Thresholds(tooMuch(normalizedP99)).ThresholdsStyle(limit()).Legend(line("lastNotNull")).WithTarget(b.series("soak_bytes")))
 	put(b, 12, 12, lines("Share of the answer", "Bytes of `normalized` out of all bytes of the answers whose size is known (D10).", "percentunit").
 		Thresholds(tooMuch(answerShare)).ThresholdsStyle(limit()).DisplayName(label("server")).WithTarget(b.series("soak_share")))
 	put(b, gridWidth, 7, list("Blocks by version", "What the gates malformed, bytes and share judge, by server and version: one malformed block or one larger than 16,384 bytes is a BLOCK. Known: for which part of the blocks the answer's size is known; below half the share holds.").

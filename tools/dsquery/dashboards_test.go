@@ -221,6 +221,7 @@ func TestEveryQuery(t *testing.T) {
 	c := open(t, dsn, "SELECT sum(records) FROM soakgate.slice_seals FINAL", 20_000)
 	over := backend.TimeRange{From: time.Now().Add(-21 * 24 * time.Hour), To: time.Now().Add(time.Minute)}
 	alerts(t, c)
+	sameFacts(t, judging{running: r, sources: Sources{ClickHouse: c}})
 	for name, pick := range map[string]func([]string) []string{
 		"all":     func(v []string) []string { return v },
 		"one":     func(v []string) []string { return v[:min(1, len(v))] },
@@ -241,6 +242,25 @@ func TestEveryQuery(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// sameFacts holds the comparison of servers to its promise: what upstream answered to
+// either of them stands in one row, whatever prefix the server gives it.
+func sameFacts(t *testing.T, j judging) {
+	t.Helper()
+	f, err := j.panel("contract", "Same codes for the same facts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := map[string]int{}
+	for row := range f.Rows() {
+		servers[cell(f, "code", row)]++
+	}
+	for _, code := range []string{"api_http / API_HTTP_404", "api_client / TOOL_EXECUTION_FAILED", "rate_limited / API_HTTP_429"} {
+		if servers[code] != 2 {
+			t.Errorf("%s is in %d servers' rows: %v", code, servers[code], servers)
+		}
 	}
 }
 

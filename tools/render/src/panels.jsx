@@ -31,7 +31,7 @@ const values = ({ data, fieldConfig, options, replaceVariables, timeZone }, them
 const Stat = noData((props) => {
   const theme = useTheme2();
   return <VizRepeater getValues={() => values(props, theme)} getAlignmentFactors={getDisplayValueAlignmentFactors} source={props.data} renderCounter={props.renderCounter} width={props.width} height={props.height} orientation={props.options.orientation ?? 'auto'}
-    renderValue={({ value, width, height, count }) => <BigValue value={value.display} count={count} width={width} height={height} theme={theme} colorMode={props.options.colorMode ?? BigValueColorMode.Value} graphMode={props.options.graphMode ?? BigValueGraphMode.None} textMode={props.options.textMode ?? 'auto'} justifyMode={props.options.justifyMode ?? 'auto'} text={props.options.text} sparkline={value.sparkline} />} />;
+    renderValue={({ value, width, height, count }) => <BigValue value={value.display} count={count} width={width} height={height} theme={theme} colorMode={props.options.colorMode ?? BigValueColorMode.Value} graphMode={props.options.graphMode ?? BigValueGraphMode.None} textMode={props.options.textMode ?? 'auto'} justifyMode={props.options.justifyMode ?? 'auto'} text={props.options.text} disableWideLayout={!props.options.wideLayout} sparkline={value.sparkline} />} />;
 });
 const Bars = noData((props) => {
   const theme = useTheme2();

@@ -1,6 +1,7 @@
--- The share of each code in a server's errors. The servers' own prefixes are taken off,
--- so that the same fact stands in one row (R75).
-SELECT concat(ifNull(toString(error_kind), 'none given'), ' / ', replaceRegexpOne(ifNull(toString(error_code), 'none given'), '^(SP|ADS|OPENBRIDGE)_', '')) AS code,
+-- The share of each code in a server's errors. The servers' own prefixes of kind and
+-- code are taken off, so that the same fact stands in one row (R75).
+SELECT concat(replaceRegexpOne(ifNull(toString(error_kind), 'none given'), '^(sp|ads|openbridge)_', ''), ' / ',
+        replaceRegexpOne(ifNull(toString(error_code), 'none given'), '^(SP|ADS|OPENBRIDGE)_', '')) AS code,
     server, sum(c.errors) / sum(sum(c.errors)) OVER (PARTITION BY server) AS share
 FROM
 (
