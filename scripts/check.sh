@@ -18,6 +18,11 @@ if [ "$before" != "$after" ]; then
   exit 1
 fi
 
+echo "tests that documents name are there"
+for t in $(grep -ohE '`(Test|Fuzz|Benchmark)[A-Za-z0-9]+`' docs/*.md | tr -d '`' | sort -u); do
+  grep -rqE "^func $t\(" --include='*_test.go' . || { echo "docs/ names $t, and there is no such test" >&2; exit 1; }
+done
+
 echo "every Collector configuration is accepted"
 for f in $(grep -lE '^service:' config/*.yaml deploy/compose/*.yaml); do
   echo "  $f"
