@@ -7,9 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/grafana/grafana-plugin-sdk-go/data"
 	"github.com/grafana/grafana-plugin-sdk-go/data/sqlutil"
-	"github.com/shopspring/decimal"
 )
 
 // plain are the column types that a panel can show, and the type of their field.
@@ -32,14 +30,10 @@ func convertersOf(rows *sql.Rows) ([]sqlutil.Converter, error) {
 	for _, column := range columns {
 		kind, nullable := baseType(column.DatabaseTypeName())
 		field, known := plain[kind]
-		switch {
-		case strings.HasPrefix(kind, "Decimal"):
-			converters = append(converters, decimalConverter(column.Name(), nullable))
-		case !known:
+		if !known {
 			return nil, fmt.Errorf("column %s has type %s: cast it to a number, a text or a time", column.Name(), column.DatabaseTypeName())
-		default:
-			converters = append(converters, plainConverter(column.Name(), field, nullable))
 		}
+		converters = append(converters, plainConverter(column.Name(), field, nullable))
 	}
 	return converters, nil
 }
@@ -64,26 +58,5 @@ func plainConverter(name string, field reflect.Type, nullable bool) sqlutil.Conv
 		c.InputScanType = reflect.PointerTo(field)
 	}
 	c.InputColumnName = name
-	return c
-}
-
-func decimalConverter(name string, nullable bool) sqlutil.Converter {
-	c := sqlutil.Converter{
-		Name: name, InputColumnName: name, InputScanType: reflect.TypeFor[decimal.Decimal](),
-		FrameConverter: sqlutil.FrameConverter{FieldType: data.FieldTypeFloat64, ConverterFunc: func(in any) (any, error) {
-			return in.(*decimal.Decimal).InexactFloat64(), nil
-		}},
-	}
-	if nullable {
-		c.InputScanType = reflect.TypeFor[**decimal.Decimal]()
-		c.FrameConverter = sqlutil.FrameConverter{FieldType: data.FieldTypeNullableFloat64, ConverterFunc: func(in any) (any, error) {
-			d := *in.(**decimal.Decimal)
-			if d == nil {
-				return (*float64)(nil), nil
-			}
-			f := d.InexactFloat64()
-			return &f, nil
-		}}
-	}
 	return c
 }

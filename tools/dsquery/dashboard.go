@@ -10,7 +10,6 @@ import (
 // Dashboard is what a dashboard's JSON says of queries.
 type Dashboard struct {
 	UID         string
-	Title       string
 	Panels      []Panel
 	Templating  struct{ List []Variable }
 	Annotations struct {
@@ -25,27 +24,18 @@ type Dashboard struct {
 // Datasource names where a query goes.
 type Datasource struct{ Type, UID string }
 
-// Panel is one panel, or a row that holds panels.
+// Panel is one panel, or a row: a heading without queries.
 type Panel struct {
-	ID            int
 	Type, Title   string
 	Interval      string
 	MaxDataPoints int64
 	Datasource    Datasource
 	Targets       []json.RawMessage
-	Panels        []Panel
 }
 
-// Variable is one variable of a dashboard.
-type Variable struct {
-	Name, Type string
-	Datasource Datasource
-	Query      json.RawMessage // a text, or for some data sources an object
-	Multi      bool
-	IncludeAll bool
-	AllValue   *string
-	Current    struct{ Value any }
-}
+// Variable is one variable of a dashboard. The query of a data source variable is a
+// plugin's id.
+type Variable struct{ Name, Type, Query string }
 
 // Query is one query of a dashboard, and where it is asked.
 type Query struct {
@@ -76,27 +66,12 @@ func ReadDashboards(folder string) ([]Dashboard, error) {
 	return dashboards, nil
 }
 
-// AllPanels are the panels, those of collapsed rows included.
-func (d *Dashboard) AllPanels() []Panel {
-	var all []Panel
-	for _, p := range d.Panels {
-		if p.Type != "row" {
-			all = append(all, p)
-		}
-		all = append(all, p.Panels...)
-	}
-	return all
-}
-
 // Queries are the queries of panels and annotations.
 func (d *Dashboard) Queries() ([]Query, error) {
 	var queries []Query
-	for _, p := range d.AllPanels() {
+	for _, p := range d.Panels {
 		for _, raw := range p.Targets {
-			var t struct {
-				target
-				Hide bool
-			}
+			var t target
 			if err := json.Unmarshal(raw, &t); err != nil {
 				return nil, fmt.Errorf("%s, panel %q: %w", d.UID, p.Title, err)
 			}
@@ -107,24 +82,9 @@ func (d *Dashboard) Queries() ([]Query, error) {
 		}
 	}
 	for _, a := range d.Annotations.List {
-		if a.Target != nil && a.Datasource.Type != "grafana" {
-			queries = append(queries, Query{Place: d.UID + "/annotation " + a.Name, Datasource: a.Datasource.Type, JSON: a.Target})
-		}
+		queries = append(queries, Query{Place: d.UID + "/annotation " + a.Name, Datasource: a.Datasource.Type, JSON: a.Target})
 	}
 	return queries, nil
-}
-
-// Text is the query of a query variable.
-func (v *Variable) Text() (string, error) {
-	var text string
-	if err := json.Unmarshal(v.Query, &text); err == nil {
-		return text, nil
-	}
-	var object struct{ RawSQL, Query string }
-	if err := json.Unmarshal(v.Query, &object); err != nil {
-		return "", fmt.Errorf("read the query of variable %s: %w", v.Name, err)
-	}
-	return or(object.RawSQL, object.Query), nil
 }
 
 func or(a, b string) string {

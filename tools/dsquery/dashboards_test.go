@@ -54,11 +54,8 @@ func variables(t testing.TB, c *ClickHouse, d Dashboard, over backend.TimeRange,
 		if v.Type != "query" {
 			continue
 		}
-		text, err := v.Text()
+		text, err := chosen.Interpolate(v.Query, time.Minute)
 		if err != nil {
-			t.Fatal(err)
-		}
-		if text, err = chosen.Interpolate(text, over, time.Minute); err != nil {
 			t.Fatal(err)
 		}
 		query := backend.DataQuery{RefID: v.Name, TimeRange: over, JSON: fmt.Appendf(nil, `{"rawSql":%s,"format":1}`, quoted(text))}
@@ -72,7 +69,7 @@ func variables(t testing.TB, c *ClickHouse, d Dashboard, over backend.TimeRange,
 				values = append(values, fmt.Sprint(s))
 			}
 		}
-		queries[d.UID+"/variable "+v.Name], chosen[v.Name] = query, Choice{Values: pick(values), Multi: v.Multi}
+		queries[d.UID+"/variable "+v.Name], chosen[v.Name] = query, pick(values)
 	}
 	return queries, chosen
 }

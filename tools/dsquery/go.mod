@@ -5,7 +5,6 @@ go 1.26.5
 require (
 	github.com/ClickHouse/clickhouse-go/v2 v2.47.0
 	github.com/grafana/grafana-plugin-sdk-go v0.299.0
-	github.com/shopspring/decimal v1.4.0
 	go.yaml.in/yaml/v3 v3.0.5
 )
 
@@ -64,6 +63,7 @@ require (
 	github.com/prometheus/common v0.73.1 // indirect
 	github.com/prometheus/procfs v0.23.0 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
+	github.com/shopspring/decimal v1.4.0 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc v0.72.0 // indirect

@@ -88,9 +88,9 @@ func TestHostileValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range dashboards {
-		for name, choice := range choices(t, c, d, over, func(listed []string) []string { return listed }) {
-			if !slices.ContainsFunc(choice.Values, func(v string) bool { return strings.Contains(v, "brien") }) {
-				t.Errorf("%s: variable %s lists %q", d.UID, name, choice.Values)
+		for name, values := range choices(t, c, d, over, func(listed []string) []string { return listed }) {
+			if !slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, "brien") }) {
+				t.Errorf("%s: variable %s lists %q", d.UID, name, values)
 			}
 		}
 	}

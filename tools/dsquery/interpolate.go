@@ -11,111 +11,50 @@ import (
 	"github.com/grafana/grafana-plugin-sdk-go/backend"
 )
 
-// Choice is what stands in a variable: one value, several, or a text that the
-// dashboard gives for All and that is put in as it is.
-type Choice struct {
-	Values []string
-	Raw    string // the dashboard's own text for All
-	Multi  bool   // a list, though it may hold one value
-}
-
-// Choices are the values of all variables, by name.
-type Choices map[string]Choice
+// Choices are the values chosen for each variable, by its name.
+type Choices map[string][]string
 
 // reference is ${name}, ${name:format} or $name.
 var reference = regexp.MustCompile(`\$\{(\w+)(?::(\w+))?\}|\$(\w+)`)
 
-// Interpolate puts variables into a text as Grafana's front end does. Macros
-// stay, for the backend. A variable that is not there stays in Grafana, and fails here.
-func (c Choices) Interpolate(text string, over backend.TimeRange, interval time.Duration) (string, error) {
-	builtin := builtins(over, interval)
+// Interpolate puts variables into a text as Grafana's front end does. Macros stay, for
+// the backend. A variable that is not there, or in a format that is not safe within
+// SQL, stays or passes in Grafana, and fails here.
+func (c Choices) Interpolate(text string, interval time.Duration) (string, error) {
 	var failed error
 	out := reference.ReplaceAllStringFunc(text, func(m string) string {
 		parts := reference.FindStringSubmatch(m)
 		name, format := or(parts[1], parts[3]), parts[2]
-		if value, found := builtin[name]; found {
-			return value
-		}
-		choice, found := c[name]
+		values, found := c[name]
 		switch {
+		case name == "__rate_interval":
+			return rateInterval(interval)
 		case strings.HasPrefix(name, "__"):
 			return m
 		case !found:
 			failed = fmt.Errorf("there is no variable %s", name)
-			return m
+		case format != "singlequote":
+			failed = fmt.Errorf("variable %s: the format %q is not singlequote", name, format)
 		}
-		value, err := choice.format(format)
-		if err != nil {
-			failed = fmt.Errorf("variable %s: %w", name, err)
-		}
-		return value
+		return singleQuoted(values)
 	})
 	return out, failed
 }
 
-// builtins are Grafana's own variables of time.
-func builtins(over backend.TimeRange, interval time.Duration) map[string]string {
-	span := over.To.Sub(over.From)
-	rate := max(4*15*time.Second, interval+15*time.Second) // of the default scrape interval
-	return map[string]string{
-		"__from": strconv.FormatInt(over.From.UnixMilli(), 10), "__to": strconv.FormatInt(over.To.UnixMilli(), 10),
-		"__range_s": whole(span.Seconds()), "__range_ms": strconv.FormatInt(span.Milliseconds(), 10), "__range": whole(span.Seconds()) + "s",
-		"__interval": promDuration(interval), "__interval_ms": strconv.FormatInt(interval.Milliseconds(), 10), "__rate_interval": promDuration(rate),
-	}
+// rateInterval is four scrapes of Prometheus' default interval at least, so that a
+// rate has two samples.
+func rateInterval(interval time.Duration) string {
+	const scrape = 15 * time.Second
+	return fmt.Sprintf("%.0fs", max(4*scrape, interval+scrape).Seconds())
 }
 
-func whole(f float64) string { return strconv.FormatFloat(f, 'f', 0, 64) }
-
-func promDuration(d time.Duration) string {
-	if d%time.Second != 0 {
-		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+// singleQuoted is Grafana's format of that name: a backslash passes as it is.
+func singleQuoted(values []string) string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = "'" + strings.ReplaceAll(v, "'", `\'`) + "'"
 	}
-	return whole(d.Seconds()) + "s"
-}
-
-func (c Choice) format(format string) (string, error) {
-	if c.Raw != "" {
-		return c.Raw, nil
-	}
-	switch format {
-	case "singlequote": // a backslash passes as it is
-		return c.each("'", ",", func(v string) string { return strings.ReplaceAll(v, "'", `\'`) }), nil
-	case "sqlstring":
-		return c.each("'", ",", func(v string) string { return strings.NewReplacer("'", "''", `"`, `\"`).Replace(v) }), nil
-	case "raw", "csv":
-		return strings.Join(c.Values, ","), nil
-	case "pipe":
-		return strings.Join(c.Values, "|"), nil
-	case "text":
-		return strings.Join(c.Values, " + "), nil
-	case "regex":
-		quoted := make([]string, len(c.Values))
-		for i, v := range c.Values {
-			quoted[i] = escapeRegexp(v)
-		}
-		if len(quoted) == 1 {
-			return quoted[0], nil
-		}
-		return "(" + strings.Join(quoted, "|") + ")", nil
-	case "": // the ClickHouse data source's own way
-		if c.Multi {
-			return "'" + strings.Join(c.Values, "','") + "'", nil
-		}
-		return strings.Join(c.Values, ","), nil
-	}
-	return "", fmt.Errorf("the format %q is not known here", format)
-}
-
-var special = regexp.MustCompile(`[\\^$*+?.()|[\]{}/]`)
-
-func escapeRegexp(v string) string { return special.ReplaceAllString(v, `\$0`) }
-
-func (c Choice) each(quote, separator string, escape func(string) string) string {
-	out := make([]string, len(c.Values))
-	for i, v := range c.Values {
-		out[i] = quote + escape(v) + quote
-	}
-	return strings.Join(out, separator)
+	return strings.Join(out, ",")
 }
 
 // Ready makes a query ready to be asked: variables put in, and the interval that
@@ -131,7 +70,7 @@ func (q Query) Ready(choices Choices, over backend.TimeRange) (backend.DataQuery
 		if !isText {
 			continue
 		}
-		put, err := choices.Interpolate(text, over, interval)
+		put, err := choices.Interpolate(text, interval)
 		if err != nil {
 			return backend.DataQuery{}, fmt.Errorf("%s: %w", q.Place, err)
 		}

@@ -9,35 +9,27 @@ import (
 )
 
 func TestInterpolate(t *testing.T) {
-	over := backend.TimeRange{From: time.UnixMilli(1_000_000), To: time.UnixMilli(4_600_000)}
-	chosen := Choices{
-		"one": {Values: []string{"a"}}, "many": {Values: []string{"a", "o'b", `c"d`}, Multi: true}, "whole": {Raw: ".*"}, "dotted": {Values: []string{"a.b", "c"}},
-	}
+	chosen := Choices{"one": {"a"}, "many": {"a", "o'b", `c"d\`}, "none": nil}
 	for text, want := range map[string]string{
-		"${one}":                        "a",
-		"$one.x":                        "a.x",
-		"${many}":                       `'a','o'b','c"d'`,
-		"${many:singlequote}":           `'a','o\'b','c"d'`,
-		"${many:sqlstring}":             `'a','o''b','c\"d'`,
-		"${many:pipe}":                  `a|o'b|c"d`,
-		"${dotted:regex}":               `(a\.b|c)`,
-		"${whole:singlequote}":          ".*",
-		"${__from}, $__to":              "1000000, 4600000",
-		"$__interval $__interval_ms":    "60s 60000",
-		"$__rate_interval":              "75s",
-		"$__range":                      "3600s",
-		"$__timeFilter(minute)":         "$__timeFilter(minute)",
-		"price in $, ${one} and $__all": "price in $, a and $__all",
+		"IN (${one:singlequote})":  "IN ('a')",
+		"IN (${many:singlequote})": `IN ('a','o\'b','c"d\')`,
+		"IN (${none:singlequote})": "IN ()",
+		"[$__rate_interval]":       "[75s]",
+		"$__timeFilter(minute)":    "$__timeFilter(minute)",
+		"price in $ and $__all":    "price in $ and $__all",
 	} {
-		got, err := chosen.Interpolate(text, over, time.Minute)
+		got, err := chosen.Interpolate(text, time.Minute)
 		if err != nil || got != want {
 			t.Errorf("%s became %s, wanted %s: %v", text, got, want, err)
 		}
 	}
-	for text, want := range map[string]string{"${nope}": "no variable nope", "${one:percentencode}": `format "percentencode"`} {
-		if _, err := chosen.Interpolate(text, over, time.Minute); err == nil || !strings.Contains(err.Error(), want) {
+	for text, want := range map[string]string{"${nope:singlequote}": "no variable nope", "${one:csv}": `format "csv"`, "$one": `format ""`} {
+		if _, err := chosen.Interpolate(text, time.Minute); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, wanted %s", text, err, want)
 		}
+	}
+	if got, _ := chosen.Interpolate("$__rate_interval", time.Second); got != "60s" {
+		t.Errorf("a rate needs four scrapes, and asks for %s", got)
 	}
 }
 
@@ -68,12 +60,8 @@ func TestMacros(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"$__timeFilter(at)":         "at >= toDateTime(1796036400) AND at <= toDateTime(1796040000)",
-		"$__timeFilter_ms(at)":      "at >= fromUnixTimestamp64Milli(1796036400123) AND at <= fromUnixTimestamp64Milli(1796040000456)",
-		"$__dateFilter(day)":        "day >= toDate('2026-11-30') AND day <= toDate('2026-11-30')",
 		"$__fromTime, $__toTime":    "toDateTime(1796036400), toDateTime(1796040000)",
 		"$__timeInterval(at)":       "toStartOfInterval(toDateTime(at), INTERVAL 60 second)",
-		"$__timeInterval_ms(at)":    "toStartOfInterval(toDateTime64(at, 3), INTERVAL 60000 millisecond)",
-		"$__interval_s":             "60",
 		`SELECT 'it\'s $5 or ${x}'`: `SELECT 'it\'s $5 or ${x}'`,
 	} {
 		query.JSON = []byte(`{"format":1,"rawSql":` + quoted(text) + `}`)

@@ -50,7 +50,7 @@ func month() backend.TimeRange {
 
 // everything chooses all values of all variables, in production.
 func (j judging) everything(over backend.TimeRange) (Choices, error) {
-	chosen := Choices{"environment": {Values: []string{"production"}, Multi: true}}
+	chosen := Choices{"environment": {"production"}}
 	for _, name := range []string{"server", "deployment", "server_version", "tool"} {
 		frames, err := j.sources.ClickHouse.Query(context.Background(), backend.DataQuery{RefID: "V", TimeRange: over, JSON: fmt.Appendf(nil,
 			`{"rawSql":"SELECT DISTINCT toString(%[1]s) AS v FROM soakgate.calls_by_minute ORDER BY v","format":1}`, name)})
@@ -61,7 +61,7 @@ func (j judging) everything(over backend.TimeRange) (Choices, error) {
 		for row := range frames[0].Rows() {
 			values = append(values, cell(frames[0], "v", row))
 		}
-		chosen[strings.TrimPrefix(name, "server_")] = Choice{Values: values, Multi: true}
+		chosen[strings.TrimPrefix(name, "server_")] = values
 	}
 	return chosen, nil
 }

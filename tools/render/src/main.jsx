@@ -6,7 +6,7 @@ import { createTheme, ThemeContext, standardFieldConfigEditorRegistry, standardT
 import { PortalContainer, GlobalStyles } from '@grafana/ui';
 import { standardFieldConfigs } from './fields.js';
 import {
-  EmbeddedScene, SceneTimeRange, SceneVariableSet, DataSourceVariable, QueryVariable, CustomVariable, ConstantVariable, IntervalVariable, TextBoxVariable,
+  EmbeddedScene, SceneTimeRange, SceneVariableSet, DataSourceVariable, QueryVariable,
   SceneGridLayout, SceneGridItem, SceneGridRow, VizPanel, SceneQueryRunner, SceneDataTransformer, VariableValueSelectors, SceneTimePicker, SceneControlsSpacer,
 } from '@grafana/scenes';
 import { initPluginTranslations } from '@grafana/i18n';
@@ -24,22 +24,17 @@ const variable = (v) => {
   switch (v.type) {
     case 'datasource': return new DataSourceVariable({ ...base, pluginId: v.query, value: uidOf(v.query), text: v.label });
     case 'query': return new QueryVariable({ ...base, query: v.query, datasource: reference(v.datasource), refresh: v.refresh, sort: v.sort, regex: v.regex ?? '', ...(v.current?.value !== undefined ? { value: v.current.value, text: v.current.text } : {}) });
-    case 'custom': return new CustomVariable({ ...base, query: v.query, ...(v.current?.value !== undefined ? { value: v.current.value, text: v.current.text } : {}) });
-    case 'constant': return new ConstantVariable({ ...base, value: v.query });
-    case 'interval': return new IntervalVariable({ ...base, intervals: v.query.split(',') });
-    case 'textbox': return new TextBoxVariable({ ...base, value: v.query ?? '' });
     default: errors.push(`variable: type ${v.type} has no stand-in`); return null;
   }
 };
-let nextId = 1000; // dashboards built by code may leave panel ids out
 const viz = (p) => {
   const $queries = p.targets?.length ? new SceneQueryRunner({ datasource: reference(p.datasource ?? p.targets[0].datasource), queries: p.targets.map((t) => ({ ...t, datasource: reference(t.datasource ?? p.datasource) })), maxDataPoints: p.maxDataPoints, minInterval: p.interval }) : undefined;
-  return new VizPanel({ key: `panel-${p.id ?? nextId++}`, title: p.title, description: p.description, pluginId: p.type, options: p.options ?? {}, fieldConfig: p.fieldConfig ?? { defaults: {}, overrides: [] },
+  return new VizPanel({ key: `panel-${p.id}`, title: p.title, description: p.description, pluginId: p.type, options: p.options ?? {}, fieldConfig: p.fieldConfig ?? { defaults: {}, overrides: [] },
     $data: $queries && p.transformations?.length ? new SceneDataTransformer({ $data: $queries, transformations: p.transformations }) : $queries });
 };
 const item = (p) => new SceneGridItem({ x: p.gridPos.x, y: p.gridPos.y, width: p.gridPos.w, height: p.gridPos.h, isResizable: false, isDraggable: false, body: viz(p) });
 const child = (p) => p.type === 'row'
-  ? new SceneGridRow({ key: `row-${p.id}`, title: p.title, y: p.gridPos.y, isCollapsed: false, children: (p.panels ?? []).map(item) })
+  ? new SceneGridRow({ key: `row-${p.id}`, title: p.title, y: p.gridPos.y, isCollapsed: false, children: [] })
   : item(p);
 
 async function main() {

@@ -60,11 +60,10 @@ const States = noData(({ data, width, height, timeRange }) => {
     {stretches(t, x, data.request.intervalMs, timeRange.to.valueOf()).map(({ at, to, text, color }) => { const a = left + Math.max(0, (at - from) / span) * (width - left), b = left + Math.min(1, (to - from) / span) * (width - left); return b <= a ? null : <rect key={at} x={a} width={b - a} height={h} fill={color ?? '#888'}><title>{text}</title></rect>; })}
   </g>)}</svg>;
 });
-const Text = ({ options }) => <div style={{ whiteSpace: 'pre-wrap' }}>{options.content}</div>;
 
 const make = (id, panel, fields = [], disable) => {
   const p = new PanelPlugin(panel);
-  p.meta = { id, name: id, module: '', baseUrl: '', info: { version: '0' }, skipDataQuery: id === 'text' };
+  p.meta = { id, name: id, module: '', baseUrl: '', info: { version: '0' } };
   p.useFieldConfig({ useCustomConfig: custom(fields), ...(disable ?? {}) });
   return p;
 };
@@ -73,9 +72,7 @@ const steps = { standardOptions: { color: { defaultValue: { mode: FieldColorMode
 export const panelPlugins = {
   timeseries: make('timeseries', Graph, graphCustom, palette),
   stat: make('stat', Stat, [], steps),
-  gauge: make('gauge', Stat, [], steps),
   bargauge: make('bargauge', Bars, [], steps),
   table: make('table', Grid, ['align', 'width', 'minWidth', 'wrapHeaderText', 'wrapText', 'displayMode', 'cellOptions', 'hidden', 'filterable', 'inspect'], steps),
   'state-timeline': make('state-timeline', States, ['lineWidth', 'fillOpacity', 'hideFrom', 'insertNulls', 'spanNulls'], steps),
-  text: make('text', Text),
 };
