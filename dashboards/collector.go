@@ -30,6 +30,7 @@ func fillCollector(b *board) {
 		return promNow(ref, expr, legend, prometheus.PromQueryFormatTimeSeries)
 	}
 	put(b, 9, 4, number("Flow", "Records a second over five minutes: judged and acknowledged, and stored in ClickHouse.", perSecond).
+		Text(common.NewVizTextDisplayOptionsBuilder().TitleSize(14).ValueSize(40)).
 		Datasource(prometheusRef()).Thresholds(neutral()).Decimals(1).
 		WithTarget(now("A", "sum(rate(soakgate_observations_total[5m]))", "received")).
 		WithTarget(now("B", "sum(rate(soakgate_inserted_records_total[5m]))", "stored")))

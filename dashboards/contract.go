@@ -26,7 +26,7 @@ func fillContract(b *board) {
 		OverrideByName("path", width(300)).OverrideByName("rule", width(160)).WithTarget(b.rows("contract_violations")))
 	put(b, gridWidth, 10, list("Latest examples", "The 20 newest payloads that break the contract, from the last day of the time range. Payloads are redacted when they are stored, and kept for 30 days.").
 		OverrideByName("received_at", ago()).OverrideByName("broken", width(215)).OverrideByName("tool", width(135)).
-		OverrideByName("message", append(width(235), inspect)).OverrideByName("payload_begins", []dashboard.DynamicConfigValue{inspect}).
+		OverrideByName("message", append(width(260), inspect)).OverrideByName("payload_begins", []dashboard.DynamicConfigValue{inspect}).
 		WithTarget(b.rows("contract_examples")))
 
 	b.row("Servers against each other")

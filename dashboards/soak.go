@@ -22,6 +22,10 @@ const (
 // to the last whole step, so with coarse ones a young installation shows nothing.
 const finePoints = 4000
 
+// enoughBlocks is the least time that quantiles and shares are taken over: the few
+// blocks of a quiet hour say nothing.
+const enoughBlocks = "6h"
+
 var soakPage = page{
 	name: "soak", title: "Soakgate Soak", from: "now-30d", prometheus: true,
 	description: "May the servers flip MCP_SCHEMA_KEY_NORMALIZATION_META: the verdict, its gates, and what they rest on",
@@ -73,9 +77,9 @@ func fillTraffic(b *board) {
 
 func fillBytes(b *board) {
 	b.row("Blocks: answers that carry _meta.normalized")
-	put(b, 12, 12, lines("Bytes of normalized", "Exact quantiles of the size of the member `normalized`, by server. At most 1 % of the blocks may be larger than the line (D10).", "bytes").
+	put(b, 12, 12, lines("Bytes of normalized", "Exact quantiles of the size of the member `normalized`, by server and at least six hours. At most 1 % of the blocks may be larger than the line (D10).", "bytes").Interval(enoughBlocks).
 		Thresholds(tooMuch(normalizedP99)).ThresholdsStyle(limit()).Legend(line("lastNotNull")).WithTarget(b.series("soak_bytes")))
-	put(b, 12, 12, lines("Share of the answer", "Bytes of `normalized` out of all bytes of the answers whose size is known (D10).", "percentunit").
+	put(b, 12, 12, lines("Share of the answer", "Bytes of `normalized` out of all bytes of the answers whose size is known, by server and at least six hours. The gate `share` judges the whole of a version (D10), as the table below does.", "percentunit").Interval(enoughBlocks).
 		Thresholds(tooMuch(answerShare)).ThresholdsStyle(limit()).DisplayName(label("server")).WithTarget(b.series("soak_share")))
 	put(b, gridWidth, 7, list("Blocks by version", "What the gates malformed, bytes and share judge, by server and version: one malformed block or one larger than 16,384 bytes is a BLOCK. Known: for which part of the blocks the answer's size is known; below half the share holds.").
 		OverrideByName("blocks", unit("locale", 0)).OverrideByName("malformed", colored(tooMuch(1))).
