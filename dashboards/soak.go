@@ -80,7 +80,7 @@ func fillBytes(b *board) {
 	put(b, 12, 12, lines("Bytes of normalized", "Exact quantiles of the size of the member `normalized`, by server and at least six hours. At most 1 % of the blocks may be larger than the line (D10).", "bytes").Interval(enoughBlocks).
 		Thresholds(tooMuch(normalizedP99)).ThresholdsStyle(limit()).Legend(line("lastNotNull")).WithTarget(b.series("soak_bytes")))
 	put(b, 12, 12, lines("Share of the answer", "Bytes of `normalized` out of all bytes of the answers whose size is known, by server and at least six hours. The gate `share` judges the whole of a version (D10), as the table below does.", "percentunit").Interval(enoughBlocks).
-		Thresholds(tooMuch(answerShare)).ThresholdsStyle(limit()).DisplayName(label("server")).WithTarget(b.series("soak_share")))
+		Thresholds(tooMuch(answerShare)).ThresholdsStyle(limit()).AxisSoftMax(1.2*answerShare).DisplayName(label("server")).WithTarget(b.series("soak_share")))
 	put(b, gridWidth, 7, list("Blocks by version", "What the gates malformed, bytes and share judge, by server and version: one malformed block or one larger than 16,384 bytes is a BLOCK. Known: for which part of the blocks the answer's size is known; below half the share holds.").
 		OverrideByName("blocks", unit("locale", 0)).OverrideByName("malformed", colored(tooMuch(1))).
 		OverrideByName("p50", unit("bytes", 0)).OverrideByName("p95", unit("bytes", 0)).
