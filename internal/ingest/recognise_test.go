@@ -31,6 +31,8 @@ func TestMaybeOurs(t *testing.T) {
 		"INFO: auth: no":                                    false,
 		"Error calling tool 'x': boom":                      true,
 		"fastmcp.exceptions.ToolError: boom":                true,
+		"ERROR in GET: ValueError, then ToolError":          true,
+		"ERROR in GET: MyToolErro":                          false,
 		"[rate_limited] slow down":                          true,
 		"[2026-12-01] started":                              false,
 		"":                                                  false,
