@@ -30,6 +30,7 @@ case "${1:-}" in
       if grep -q '^groups:' "$f"; then rules+=("$f"); fi
     done
     copy $chart/files/rules "${rules[@]}"
+    copy $chart/files/alerting deploy/grafana/alerting/*.yaml
     .cache/tools/helm-docs --chart-search-root deploy/helm --log-level warning
     ;;
   golden)

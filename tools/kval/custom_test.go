@@ -116,9 +116,12 @@ func TestDashboardsAndRules(t *testing.T) {
 		want[filepath.Base(path)] = string(must(os.ReadFile(path)))
 	}
 	values := valuesFiles(t)["everything"]
-	got, sizes := map[string]string{}, map[string]int{}
+	got, sizes, alertFiles := map[string]string{}, map[string]int{}, map[string]string{}
 	for _, d := range documents(render(t, dir, "--values", values)) {
 		for _, c := range all[corev1.ConfigMap](t, d) {
+			if c.Labels["grafana_alert"] == "1" {
+				maps.Copy(alertFiles, c.Data)
+			}
 			if c.Labels["grafana_dashboard"] != "1" {
 				continue
 			}
@@ -132,10 +135,17 @@ func TestDashboardsAndRules(t *testing.T) {
 			maps.Copy(got, c.Data)
 		}
 	}
+	alerts := map[string]string{}
+	for _, path := range must(filepath.Glob(dir + "/files/alerting/*.yaml")) {
+		alerts[filepath.Base(path)] = string(must(os.ReadFile(path)))
+	}
+	if len(alerts) == 0 || !maps.Equal(alertFiles, alerts) {
+		t.Errorf("%d files of Grafana's alert rules, not the %d there are; or their bytes differ", len(alertFiles), len(alerts))
+	}
 	if !maps.Equal(got, want) || len(sizes) != len(want) {
 		t.Errorf("%d dashboards in %d ConfigMaps, %d files; or their bytes differ", len(got), len(sizes), len(want))
 	}
-	if len(custom(t, render(t, dir, "--values", values, "--set", "dashboards.enabled=false"), "ConfigMap")) != 1 {
+	if len(custom(t, render(t, dir, "--values", values, "--set", "dashboards.enabled=false,grafanaAlerts.enabled=false"), "ConfigMap")) != 1 {
 		t.Error("without dashboards there are others")
 	}
 	found := false
@@ -178,6 +188,7 @@ func TestCopies(t *testing.T) {
 		}
 	}
 	compare(rules, chart+"/files/rules/*.yaml")
+	compare(must(filepath.Glob(root+"/deploy/grafana/alerting/*.yaml")), chart+"/files/alerting/*.yaml")
 	uids := map[any]string{}
 	for _, path := range dashboards {
 		uid := parse(t, string(must(os.ReadFile(path))))["uid"]
