@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/soakgate/soakgate/internal/soak"
@@ -17,12 +16,12 @@ import (
 )
 
 // Version is ClickHouse's version, and the newest migration applied.
-func (s *Store) Version(ctx context.Context) (engine, schema string, err error) {
-	err = s.conn.QueryRow(ctx, "SELECT version(), toString(max(version)) FROM "+s.database+".schema_migrations").Scan(&engine, &schema)
+func (s *Store) Version(ctx context.Context) (clickhouse, schema string, err error) {
+	err = s.conn.QueryRow(ctx, "SELECT version(), toString(max(version)) FROM "+s.database+".schema_migrations").Scan(&clickhouse, &schema)
 	if err != nil {
 		return "", "", s.wrap("read the versions", err)
 	}
-	return engine, schema, nil
+	return clickhouse, schema, nil
 }
 
 // Figures reads what a verdict rests on: one reading, by the bounds that policy
@@ -260,11 +259,6 @@ func one[T any](r *reading, name string, scan func(*T, scanner) error) soak.Read
 // queryTimeout bounds one query. A figure that takes longer is unknown.
 const queryTimeout = 2 * time.Minute
 
-// figureSettings let FINAL merge each partition by itself, which takes a third off the
-// longest query over 90 days. A rollup's key has the time that it is partitioned by, so
-// no row replaces one of another partition. That of records has not: read them without FINAL.
-var figureSettings = clickhouse.Settings{"do_not_merge_across_partitions_select_final": 1}
-
 func readRows[T any](r *reading, name string, scan func(*T, scanner) error) ([]T, error) {
 	statement, ok := r.statements[name]
 	if !ok {
@@ -279,7 +273,7 @@ func readRows[T any](r *reading, name string, scan func(*T, scanner) error) ([]T
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(r.ctx, queryTimeout)
 	defer cancel()
-	result, err := r.store.conn.Query(clickhouse.Context(ctx, clickhouse.WithSettings(figureSettings)), text)
+	result, err := r.store.conn.Query(ctx, text)
 	if err != nil {
 		return nil, r.store.wrap("read "+name, err)
 	}

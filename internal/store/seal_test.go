@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -242,22 +240,6 @@ func TestBoundsOfArrivalHaveItsType(t *testing.T) {
 			for _, bound := range regexp.MustCompile(`received_at\s*[<>]=?\s*(\S+)`).FindAllStringSubmatch(text, -1) {
 				assert.Regexp(t, `^(toDateTime64\(|stale_end|least\(stale_end,)`, bound[1], st.Name)
 			}
-		}
-	}
-}
-
-// TestFiguresReadRecordsWithoutFinal guards figureSettings.
-func TestFiguresReadRecordsWithoutFinal(t *testing.T) {
-	merged := regexp.MustCompile(`\brecords(_unique\b|( AS \w+)? FINAL)`)
-	require.Regexp(t, merged, "db.records AS r FINAL")
-	for _, pattern := range []string{"sql/read/*.sql", "sql/from/*.sql"} {
-		files, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		require.NotEmpty(t, files)
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			assert.NotRegexp(t, merged, string(text), file)
 		}
 	}
 }
