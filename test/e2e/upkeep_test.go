@@ -21,13 +21,13 @@ func (s *withStore) must(args ...string) string {
 	return stdout
 }
 
-// mistaken is a request of failures of tools [from, to) whose kind has the wrong type.
+// mistaken is a request of failures of tools [from, to) whose retryable is a text.
 func mistaken(from, to int) plogotlp.ExportRequest {
 	request := failures(from, to)
 	records := request.Logs().ResourceLogs().At(0).ScopeLogs().At(0).LogRecords()
 	for i := range records.Len() {
 		body := records.At(i).Body()
-		body.SetStr(strings.Replace(body.Str(), `"summary":"`, `"retryable":"yes","summary":"`, 1))
+		body.SetStr(strings.Replace(body.Str(), `"retryable":false`, `"retryable":"yes"`, 1))
 	}
 	return request
 }
