@@ -1,0 +1,2 @@
+-- The same for lateness_by_hour.
+ALTER TABLE {{.Database}}.lateness_by_hour{{.Local}}{{.OnCluster}} MODIFY SETTING min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1
