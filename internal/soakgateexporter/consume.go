@@ -30,6 +30,7 @@ type session struct {
 	columns  *store.Columns
 	place    store.Place
 	block    []byte
+	packed   []byte
 	counts   counts
 	answer   answer
 }
@@ -148,17 +149,20 @@ func (s *session) keepAll(ctx context.Context, received time.Time) (err error) {
 	return nil
 }
 
-func (s *session) append(ctx context.Context, received time.Time, kind uint16, rows int) error {
+func (s *session) append(ctx context.Context, received time.Time, kind uint16, rows int) (err error) {
+	if s.packed, err = store.Pack(s.packed[:0], s.block); err != nil {
+		return err
+	}
 	books := &s.instance.books
 	books.changing.RLock()
 	defer books.changing.RUnlock()
 	// A sender that goes away must not leave open whether its records are on disk;
 	// the journal bounds the wait by itself.
-	_, err := s.instance.journal.Append(context.WithoutCancel(ctx), journal.Frame{
+	_, err = s.instance.journal.Append(context.WithoutCancel(ctx), journal.Frame{
 		Arrival: received,
 		Kind:    kind,
 		Rows:    uint32(rows),
-		Payload: s.block,
+		Payload: s.packed,
 	})
 	if err == nil {
 		books.accepted.Add(uint64(rows))

@@ -108,7 +108,7 @@ func (i *instance) newWriter() (*store.Writer, error) {
 		Heartbeat: func(through time.Time, batches, records int) ([]byte, error) {
 			h := i.heartbeat(time.Now())
 			h.InsertedThrough, h.ParkedBatches, h.Parked = through, uint64(batches), uint64(records)
-			return h.AppendBlock(nil)
+			return h.AppendPacked(nil)
 		},
 		Inserted: func(rows, rejected int, took time.Duration) {
 			i.books.inserted.Add(uint64(rows))
@@ -208,7 +208,7 @@ func (i *instance) beat(ctx context.Context) {
 // appendHeartbeat puts a heartbeat into the journal.
 func (i *instance) appendHeartbeat(ctx context.Context, block []byte) []byte {
 	now := time.Now()
-	block, err := i.heartbeat(now).AppendBlock(block)
+	block, err := i.heartbeat(now).AppendPacked(block)
 	if err != nil {
 		i.set.Logger.Error("A heartbeat could not be written", zap.Error(err))
 		return block

@@ -12,7 +12,7 @@ import (
 // beat stores a heartbeat of a journal.
 func beat(t *testing.T, s *Store, journalID uuid.UUID, when, through time.Time) {
 	t.Helper()
-	block, err := Heartbeat{JournalID: journalID, Collector: "c-" + journalID.String()[:4], At: when, InsertedThrough: through}.AppendBlock(nil)
+	block, err := Heartbeat{JournalID: journalID, Collector: "c-" + journalID.String()[:4], At: when, InsertedThrough: through}.AppendPacked(nil)
 	require.NoError(t, err)
 	require.NoError(t, s.inserter.insert(t.Context(), s.database+".collector_heartbeats", heartbeatColumns, block))
 }

@@ -64,7 +64,7 @@ func BenchmarkInsert(b *testing.B) {
 	require.NoError(b, err)
 	var blocks []byte
 	for range 40 {
-		blocks = append(blocks, one...)
+		blocks = append(blocks, packed(b, one)...)
 	}
 	for b.Loop() {
 		require.NoError(b, s.inserter.insert(b.Context(), s.database+".records", recordColumns, blocks))

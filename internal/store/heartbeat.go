@@ -24,14 +24,14 @@ type Heartbeat struct {
 	Accepted, Inserted, Rejected, Parked, Ignored uint64
 }
 
-// AppendBlock writes the heartbeat as a Native block of one row.
-func (h Heartbeat) AppendBlock(dst []byte) ([]byte, error) {
+// AppendPacked writes the heartbeat as a packed Native block of one row.
+func (h Heartbeat) AppendPacked(dst []byte) ([]byte, error) {
 	columns := h.columns()
-	buffer := proto.Buffer{Buf: dst}
+	var buffer proto.Buffer
 	if err := (proto.Block{Columns: len(columns), Rows: 1}).EncodeRawBlock(&buffer, 0, columns); err != nil {
 		return dst, fmt.Errorf("encode a heartbeat as a Native block: %w", err)
 	}
-	return buffer.Buf, nil
+	return Pack(dst, buffer.Buf)
 }
 
 // columns is the heartbeat as one row of collector_heartbeats.

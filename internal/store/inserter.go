@@ -43,7 +43,7 @@ var insertSettings = map[string]any{
 	"input_format_null_as_default": 0,
 }
 
-// inserter sends Native blocks to ClickHouse; over HTTP as they are, since the
+// inserter sends packed blocks to ClickHouse; over HTTP as they are, since the
 // journal holds them encoded, and decoding them only to encode them again would
 // cost more than all the rest of the writer.
 type inserter struct {
@@ -109,8 +109,7 @@ func (e *InsertError) Error() string {
 // maxErrorText bounds how much of a server's error text is kept, in bytes.
 const maxErrorText = 2048
 
-// insert sends blocks, one after the other, as one insert into the columns of a
-// table. A nil error means that ClickHouse has stored them all. The columns are
+// insert sends packed blocks as one insert into the columns of a table. A nil error means that ClickHouse has stored them all. The columns are
 // named, since ClickHouse passes over those of a block that the table lacks.
 func (i *inserter) insert(ctx context.Context, table, columns string, blocks []byte) error {
 	if i.native != nil {
@@ -121,7 +120,7 @@ func (i *inserter) insert(ctx context.Context, table, columns string, blocks []b
 	if len(i.hosts) > 1 {
 		target.Host = i.hosts[int(at)%len(i.hosts)]
 	}
-	query := url.Values{"query": {"INSERT INTO " + table + " (" + columns + ") FORMAT Native"}}
+	query := url.Values{"query": {"INSERT INTO " + table + " (" + columns + ") FORMAT Native"}, "decompress": {"1"}}
 	for _, settings := range []map[string]any{durableSettings, insertSettings} {
 		for name, value := range settings {
 			query.Set(name, fmt.Sprint(value))
@@ -158,7 +157,7 @@ func (i *inserter) insert(ctx context.Context, table, columns string, blocks []b
 // insertNative sends blocks over the native protocol, joined into one: it gives
 // the client column by column what the protocol wants in its own encoding.
 func (i *inserter) insertNative(ctx context.Context, table, columns string, blocks []byte) (err error) {
-	parts, err := decodeBlocks(blocks)
+	parts, err := unpackBlocks(blocks)
 	if err != nil {
 		return fmt.Errorf("insert into %s: %w", table, err)
 	}

@@ -37,7 +37,8 @@ type parkedBatch struct {
 	path      string
 }
 
-const parkedFormat = 1
+// parkedFormat 2 has packed blocks, 1 had blocks as they are.
+const parkedFormat = 2
 
 // openParking reads what a folder holds. A file that was cut while it was
 // written has no final name, and its batch is still in the journal.
@@ -126,7 +127,10 @@ func readParked(path string) (parkedBatch, []byte, error) {
 	case header.Format > parkedFormat:
 		return header, nil, fmt.Errorf("read the parked batch %s: its format %d is newer than this release's %d: run the release that wrote it", path, header.Format, parkedFormat)
 	}
-	return header, blocks, nil
+	if header.Format < 2 {
+		blocks, err = Pack(nil, blocks)
+	}
+	return header, blocks, err
 }
 
 // writeDurably writes a file whole or not at all, as far as a crash can tell.

@@ -24,7 +24,7 @@ func rejectedFrame(t *testing.T, f *feed, arrival time.Time) journal.Frame {
 	}))
 	block, err := q.AppendBlock(nil)
 	require.NoError(t, err)
-	return journal.Frame{Journal: journal.ID(f.journal), Arrival: arrival, Kind: KindRejected, Rows: uint32(q.Rows()), Payload: block}
+	return journal.Frame{Journal: journal.ID(f.journal), Arrival: arrival, Kind: KindRejected, Rows: uint32(q.Rows()), Payload: packed(t, block)}
 }
 
 // TestRejectedRecordsAreNotParked sets a batch aside whose records ClickHouse

@@ -23,7 +23,7 @@ const (
 // ReasonStore is the reason of records that ClickHouse refused for a value.
 const ReasonStore = "store"
 
-// insertOrReject inserts blocks of records; those that ClickHouse refuses for a
+// insertOrReject inserts packed blocks of records; those that ClickHouse refuses for a
 // value are kept in rejected_records, and the others go in. It returns how many
 // were rejected. Errors about anything but values are returned as they are, and
 // nothing is split for them.
@@ -32,7 +32,7 @@ func (s *Store) insertOrReject(ctx context.Context, blocks []byte) (rejected int
 	if err == nil || sortFailure(err) != failureValue {
 		return 0, err
 	}
-	parts, err := decodeBlocks(blocks)
+	parts, err := unpackBlocks(blocks)
 	if err != nil {
 		return 0, err
 	}
@@ -52,7 +52,7 @@ func (s *Store) split(ctx context.Context, b *proto.Block) (rejected int, err er
 	if err != nil {
 		return 0, err
 	}
-	refusal := s.inserter.insert(ctx, s.database+".records", recordColumns, text)
+	refusal := s.insertRecords(ctx, text)
 	if refusal == nil || sortFailure(refusal) != failureValue {
 		return 0, refusal
 	}
@@ -88,6 +88,23 @@ func (s *Store) reject(ctx context.Context, b *proto.Block, text []byte, reason,
 		"INSERT INTO "+s.database+".rejected_records (id, server, reason, detail, original, block, state, note, received_at, changed_at)"+
 			" SELECT ?, ?, ?, ?, ?, ?, ?, '', ?, now64(6)",
 		fmt.Sprint(cell("record_id")), fmt.Sprint(cell("server")), reason, detail, fmt.Sprint(cell("payload")), base64.StdEncoding.EncodeToString(text), RejectedOpen, millis(received))
+}
+
+// insertRecords inserts blocks that are not packed.
+func (s *Store) insertRecords(ctx context.Context, blocks []byte) error {
+	packed, err := Pack(nil, blocks)
+	if err != nil {
+		return err
+	}
+	return s.inserter.insert(ctx, s.database+".records", recordColumns, packed)
+}
+
+func unpackBlocks(packed []byte) ([]*proto.Block, error) {
+	blocks, err := unpack(packed)
+	if err != nil {
+		return nil, err
+	}
+	return decodeBlocks(blocks)
 }
 
 // decodeBlocks reads Native blocks of revision 0, one after the other.

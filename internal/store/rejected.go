@@ -51,7 +51,7 @@ func (s *Store) Replay(ctx context.Context, r Rejected) error {
 	if err != nil {
 		return fmt.Errorf("read rejected record %s: %w", r.ID, err)
 	}
-	if err := s.inserter.insert(ctx, s.database+".records", recordColumns, block); err != nil {
+	if err := s.insertRecords(ctx, block); err != nil {
 		return fmt.Errorf("replay rejected record %s: %w", r.ID, err)
 	}
 	if err := s.markWritten(ctx, uuid.Nil, []time.Time{r.ReceivedAt.UTC().Truncate(Slice)}); err != nil {

@@ -66,7 +66,14 @@ func (f *feed) block(arrival time.Time, observations ...classify.Observation) []
 	}
 	block, err := f.columns.AppendBlock(nil)
 	require.NoError(f.t, err)
-	return block
+	return packed(f.t, block)
+}
+
+func packed(tb testing.TB, block []byte) []byte {
+	tb.Helper()
+	packed, err := Pack(nil, block)
+	require.NoError(tb, err)
+	return packed
 }
 
 func (f *feed) send(arrival time.Time, observations ...classify.Observation) {

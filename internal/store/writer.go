@@ -14,18 +14,24 @@ import (
 	"github.com/soakgate/soakgate/internal/store/journal"
 )
 
-// Kinds of journal frames: which table a frame's block is for. A number is
+// Kinds of journal frames: which table a frame's packed block is for. A number is
 // never given a second meaning, since older frames may still be on disk.
 const (
-	KindRecords    uint16 = 1
-	KindHeartbeats uint16 = 2
-	KindRejected   uint16 = 3
+	KindRecords    = kindPacked + kindRecords
+	KindHeartbeats = kindPacked + kindHeartbeats
+	KindRejected   = kindPacked + kindRejected
+
+	// Without kindPacked a block is not packed, as earlier versions wrote them.
+	kindPacked     uint16 = 3
+	kindRecords    uint16 = 1
+	kindHeartbeats uint16 = 2
+	kindRejected   uint16 = 3
 )
 
 // Limits says when a batch is sent. A batch ends with whichever is met first.
 type Limits struct {
 	Rows  int
-	Bytes int
+	Bytes int           // of blocks, unpacked
 	Age   time.Duration // how long the first row waits
 }
 
@@ -104,30 +110,44 @@ type batch struct {
 	lastSeq    uint64
 	frames     int
 	rows       int
-	records    []byte // Native blocks for the table records, one after the other
+	size       int    // of records and rejected, unpacked
+	records    []byte // packed blocks for the table records, one after the other
 	heartbeats []byte
 	slices     []time.Time // the slices of arrival of the records
-	rejected   []byte      // Native blocks for the table rejected_records, not yet stored
+	rejected   []byte      // packed blocks for the table rejected_records, not yet stored
 	invalid    int         // rows of all those blocks, stored or not
 }
 
 func (b *batch) reset() {
-	b.frames, b.rows, b.invalid = 0, 0, 0
+	b.frames, b.rows, b.size, b.invalid = 0, 0, 0, 0
 	b.records, b.heartbeats, b.slices, b.rejected = b.records[:0], b.heartbeats[:0], b.slices[:0], b.rejected[:0]
 }
 
-func (b *batch) add(f journal.Frame) error {
+func (b *batch) add(f journal.Frame) (err error) {
+	blocks := f.Payload
+	if kind := f.Kind; kind > 0 && kind <= kindPacked {
+		f.Kind += kindPacked
+		if blocks, err = Pack(nil, blocks); err != nil {
+			return err
+		}
+	}
+	size, err := unpackedSize(blocks)
+	if err != nil {
+		return fmt.Errorf("journal frame %d: %w", f.Seq, err)
+	}
 	switch f.Kind {
 	case KindRecords:
-		b.records = append(b.records, f.Payload...)
+		b.records = append(b.records, blocks...)
+		b.size += size
 		b.rows += int(f.Rows)
 		if slice := f.Arrival.UTC().Truncate(Slice); !slices.Contains(b.slices, slice) {
 			b.slices = append(b.slices, slice)
 		}
 	case KindHeartbeats:
-		b.heartbeats = append(b.heartbeats, f.Payload...)
+		b.heartbeats = append(b.heartbeats, blocks...)
 	case KindRejected:
-		b.rejected = append(b.rejected, f.Payload...)
+		b.rejected = append(b.rejected, blocks...)
+		b.size += size
 		b.invalid += int(f.Rows)
 	default:
 		return fmt.Errorf("journal frame %d is of kind %d, which this release does not know: run the release that wrote it", f.Seq, f.Kind)
@@ -203,7 +223,7 @@ func (w *Writer) take(ctx context.Context) error {
 // fill takes frames until the batch is full, or wait ends and nothing is lost
 // by it: a frame that Next did not return stays in the journal.
 func (w *Writer) fill(ctx, wait context.Context) error {
-	for w.batch.rows+w.batch.invalid < w.options.Limits.Rows && len(w.batch.records)+len(w.batch.rejected) < w.options.Limits.Bytes {
+	for w.batch.rows+w.batch.invalid < w.options.Limits.Rows && w.batch.size < w.options.Limits.Bytes {
 		err := w.take(wait)
 		switch {
 		case err == nil:

@@ -263,12 +263,12 @@ func TestUnknownRefusalsAreParked(t *testing.T) {
 		Parked:   func(_ error, batches, _ int) { parkedBatches = batches },
 		Inserted: func(rows, _ int, _ time.Duration) { inserted += rows },
 		Heartbeat: func(through time.Time, batches, records int) ([]byte, error) {
-			return Heartbeat{JournalID: f.journal, At: at(11, 0, 0), InsertedThrough: through, ParkedBatches: uint64(batches), Parked: uint64(records)}.AppendBlock(nil)
+			return Heartbeat{JournalID: f.journal, At: at(11, 0, 0), InsertedThrough: through, ParkedBatches: uint64(batches), Parked: uint64(records)}.AppendPacked(nil)
 		},
 	}
 	w := newWriter(t, s, q, options)
 	q.push(frame(f, at(10, 5, 0), "a", "b"))
-	beat, err := Heartbeat{JournalID: f.journal, At: at(10, 6, 0), InsertedThrough: at(10, 6, 0)}.AppendBlock(nil)
+	beat, err := Heartbeat{JournalID: f.journal, At: at(10, 6, 0), InsertedThrough: at(10, 6, 0)}.AppendPacked(nil)
 	require.NoError(t, err)
 	q.push(journal.Frame{Journal: journal.ID(f.journal), Kind: KindHeartbeats, Arrival: at(10, 6, 0), Payload: beat})
 	runWriter(t, w, q)
@@ -298,7 +298,7 @@ func TestDamagedParkedBatchIsNamed(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("{\"form"), 0o600))
 	_, err := NewWriter(nil, newQueue(), WriterOptions{Parking: dir})
 	require.ErrorContains(t, err, path)
-	require.NoError(t, os.WriteFile(path, []byte(`{"format":2,"slices":["2026-01-01T00:00:00Z"]}`+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(`{"format":3,"slices":["2026-01-01T00:00:00Z"]}`+"\n"), 0o600))
 	_, err = NewWriter(nil, newQueue(), WriterOptions{Parking: dir})
 	require.ErrorContains(t, err, "newer than this release")
 }

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/ClickHouse/ch-go/compress"
+)
+
+// Blocks travel packed: in ClickHouse's own frames of LZ4, which the server
+// unpacks (HTTP's `decompress`). Packing a record costs about 1 us, as much as
+// to write and send what it saves; and journal, memory and network have a quarter
+// of the bytes to hold.
+//
+// A frame is a checksum, the method, and two sizes: that of the frame without
+// the checksum, and that of what it unpacks to.
+const (
+	frameChecksum = 16
+	frameHeader   = frameChecksum + 1 + 4 + 4
+	// framePiece is how much goes into one frame: what either side needs in memory
+	// at once.
+	framePiece = 1 << 20
+)
+
+var packers = sync.Pool{New: func() any { return compress.NewWriter(compress.LevelZero, compress.LZ4) }}
+
+// Pack appends block to dst in frames. Packed blocks can be joined end to end.
+func Pack(dst, block []byte) ([]byte, error) {
+	w := packers.Get().(*compress.Writer)
+	defer packers.Put(w)
+	for piece := range slices.Chunk(block, framePiece) {
+		if err := w.Compress(piece); err != nil {
+			return dst, fmt.Errorf("pack %d bytes of a block: %w", len(piece), err)
+		}
+		dst = append(dst, w.Data...)
+	}
+	return dst, nil
+}
+
+// unpack gives back what was packed.
+func unpack(packed []byte) ([]byte, error) {
+	size, err := unpackedSize(packed)
+	if err != nil {
+		return nil, err
+	}
+	blocks := make([]byte, size)
+	if _, err := io.ReadFull(compress.NewReader(bytes.NewReader(packed)), blocks); err != nil {
+		return nil, fmt.Errorf("unpack blocks: %w", err)
+	}
+	return blocks, nil
+}
+
+// unpackedSize is the number of bytes that packed blocks have when unpacked.
+func unpackedSize(packed []byte) (size int, err error) {
+	for at := 0; at < len(packed); {
+		if len(packed)-at < frameHeader {
+			return 0, fmt.Errorf("unpack blocks: the frame at byte %d of %d is cut off", at, len(packed))
+		}
+		sizes := packed[at+frameChecksum+1:]
+		size += int(binary.LittleEndian.Uint32(sizes[4:]))
+		at += frameChecksum + int(binary.LittleEndian.Uint32(sizes))
+	}
+	return size, nil
+}
