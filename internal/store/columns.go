@@ -16,10 +16,7 @@ import (
 
 var errWriteOnly = errors.New("this column is only written")
 
-type (
-	lowText      = *proto.ColLowCardinality[string]
-	maybe[T any] = *proto.ColNullable[T]
-)
+type maybe[T any] = *proto.ColNullable[T]
 
 // Columns are the columns of the table records, filled row by row. One Columns
 // serves one request at a time and keeps its memory for the next.
@@ -32,19 +29,19 @@ type Columns struct {
 	recordID, journalID       *proto.ColUUID
 	seq, arrivalRank          *proto.ColUInt64
 	callKey, callAlias        maybe[uint64]
-	replayID, event           lowText
-	server, serverFamily      lowText
-	serverVersion             lowText
-	environment, deployment   lowText
-	deploymentSource          lowText
-	instance, contractVersion lowText
+	replayID, event           *lowText
+	server, serverFamily      *lowText
+	serverVersion             *lowText
+	environment, deployment   *lowText
+	deploymentSource          *lowText
+	instance, contractVersion *lowText
 	option, strict            *enumColumn
-	surface, carrier, shape   lowText
-	tool                      lowText
+	surface, carrier, shape   *lowText
+	tool                      *lowText
 	sessionID, requestID      *proto.ColStr
 	isCall                    *proto.ColBool
-	outcome, errorType        lowText
-	mistake                   lowText
+	outcome, errorType        *lowText
+	mistake                   *lowText
 	durationNs                maybe[uint64]
 
 	errorKind, errorCode, legacyErrorKind *optionalText
@@ -55,16 +52,15 @@ type Columns struct {
 	recognized, opaque, valid             *proto.ColBool
 	offTaxonomy, hasNormalized            *proto.ColBool
 
-	violations, advisories findings
-	normalized             normalizations
+	violations, advisories *findings
+	normalized             *normalizations
 
 	limitPerSecond, remaining         maybe[float64]
 	limitPerSecondText, remainingText *optionalText
 	resetAtText                       maybe[string]
 	resetAt                           maybe[time.Time]
 	retryAfterSeconds                 maybe[float64]
-	warningKind                       *proto.ColArr[proto.Nullable[string]]
-	warningSummary                    *proto.ColArr[proto.Nullable[string]]
+	warnings                          *warnings
 
 	payloadBytes, metaBytes       *proto.ColUInt32
 	normalizedBytes               maybe[uint32]
@@ -77,29 +73,12 @@ type Columns struct {
 	attributes                    *proto.ColMap[string, string]
 
 	pairs []proto.KV[string, string]
-	names []proto.Nullable[string]
-	texts []proto.Nullable[string]
 	hex   [32]byte
-}
-
-// findings is a Nested(rule, path, message).
-type findings struct {
-	rule, path, message *proto.ColArr[string]
-	buffer              []string
-}
-
-// normalizations is the Nested of _meta.normalized.
-type normalizations struct {
-	members [8]*proto.ColArr[proto.Nullable[string]]
-	buffer  []proto.Nullable[string]
 }
 
 // NewColumns makes empty columns.
 func NewColumns() *Columns {
-	low := func() lowText { return new(proto.ColStr).LowCardinality() }
-	optionalTexts := func() *proto.ColArr[proto.Nullable[string]] {
-		return proto.NewArray[proto.Nullable[string]](newOptionalText())
-	}
+	low := newLowText
 	text := func() *proto.ColStr { return new(proto.ColStr) }
 	flag := func() *proto.ColBool { return new(proto.ColBool) }
 	c := &Columns{
@@ -123,15 +102,13 @@ func NewColumns() *Columns {
 		retryable:       proto.NewColNullable[bool](new(proto.ColBool)),
 		envelopeVersion: proto.NewColNullable[int64](new(proto.ColInt64)),
 		recognized:      flag(), opaque: flag(), valid: flag(), offTaxonomy: flag(), hasNormalized: flag(),
-		violations: newFindings(), advisories: newFindings(),
+		violations: newFindings(), advisories: newFindings(), normalized: newNormalizations(), warnings: newWarnings(),
 		limitPerSecond:     proto.NewColNullable[float64](new(proto.ColFloat64)),
 		remaining:          proto.NewColNullable[float64](new(proto.ColFloat64)),
 		limitPerSecondText: newOptionalText(), remainingText: newOptionalText(),
 		resetAtText:       proto.NewColNullable[string](new(proto.ColStr)),
 		resetAt:           proto.NewColNullable[time.Time](new(proto.ColDateTime64).WithPrecision(proto.PrecisionMilli).WithLocation(time.UTC)),
 		retryAfterSeconds: proto.NewColNullable[float64](new(proto.ColFloat64)),
-		warningKind:       optionalTexts(),
-		warningSummary:    proto.NewArray[proto.Nullable[string]](proto.NewColNullable[string](new(proto.ColStr))),
 		payloadBytes:      new(proto.ColUInt32), metaBytes: new(proto.ColUInt32),
 		normalizedBytes: proto.NewColNullable[uint32](new(proto.ColUInt32)),
 		responseBytes:   proto.NewColNullable[uint64](new(proto.ColUInt64)),
@@ -140,19 +117,8 @@ func NewColumns() *Columns {
 		traceID: text(), spanID: text(), parentSpanID: text(),
 		attributes: proto.NewMap[string, string](low(), new(proto.ColStr)),
 	}
-	for i := range c.normalized.members {
-		c.normalized.members[i] = optionalTexts()
-	}
 	c.name()
 	return c
-}
-
-func newFindings() findings {
-	return findings{
-		rule:    proto.NewArray[string](new(proto.ColStr).LowCardinality()),
-		path:    proto.NewArray[string](new(proto.ColStr)),
-		message: proto.NewArray[string](new(proto.ColStr).LowCardinality()),
-	}
 }
 
 // name lists the columns by their names in the table.
@@ -203,12 +169,12 @@ func (c *Columns) name() {
 		{Name: "valid", Data: c.valid},
 		{Name: "off_taxonomy", Data: c.offTaxonomy},
 		{Name: "has_normalized", Data: c.hasNormalized},
-		{Name: "violations.rule", Data: c.violations.rule},
-		{Name: "violations.path", Data: c.violations.path},
-		{Name: "violations.message", Data: c.violations.message},
-		{Name: "advisories.rule", Data: c.advisories.rule},
-		{Name: "advisories.path", Data: c.advisories.path},
-		{Name: "advisories.message", Data: c.advisories.message},
+		{Name: "violations.rule", Data: &c.violations.rule},
+		{Name: "violations.path", Data: &c.violations.path},
+		{Name: "violations.message", Data: &c.violations.message},
+		{Name: "advisories.rule", Data: &c.advisories.rule},
+		{Name: "advisories.path", Data: &c.advisories.path},
+		{Name: "advisories.message", Data: &c.advisories.message},
 		{Name: "limit_per_second", Data: c.limitPerSecond},
 		{Name: "limit_per_second_text", Data: c.limitPerSecondText},
 		{Name: "remaining", Data: c.remaining},
@@ -216,8 +182,8 @@ func (c *Columns) name() {
 		{Name: "reset_at_text", Data: c.resetAtText},
 		{Name: "reset_at", Data: c.resetAt},
 		{Name: "retry_after_seconds", Data: c.retryAfterSeconds},
-		{Name: "warnings.kind", Data: c.warningKind},
-		{Name: "warnings.summary", Data: c.warningSummary},
+		{Name: "warnings.kind", Data: &c.warnings.kind},
+		{Name: "warnings.summary", Data: &c.warnings.summary},
 		{Name: "payload_bytes", Data: c.payloadBytes},
 		{Name: "meta_bytes", Data: c.metaBytes},
 		{Name: "normalized_bytes", Data: c.normalizedBytes},
@@ -232,7 +198,7 @@ func (c *Columns) name() {
 		{Name: "attributes", Data: c.attributes},
 	}
 	for i, member := range []string{"kind", "from", "to", "field", "canonical", "from_type", "to_type", "reason"} {
-		c.input = append(c.input, proto.InputColumn{Name: "normalized." + member, Data: c.normalized.members[i]})
+		c.input = append(c.input, proto.InputColumn{Name: "normalized." + member, Data: &c.normalized.columns[i]})
 	}
 }
 
@@ -257,12 +223,14 @@ func (c *Columns) Rows() int { return c.rows }
 // Reset empties the columns.
 func (c *Columns) Reset() {
 	proto.Input(c.input).Reset()
+	c.eachNested((*nested).reset)
 	c.rows = 0
 }
 
 // AppendBlock writes the rows as one ClickHouse Native block of revision 0,
 // which carries names and types.
 func (c *Columns) AppendBlock(dst []byte) ([]byte, error) {
+	c.eachNested((*nested).share)
 	buffer := proto.Buffer{Buf: dst}
 	block := proto.Block{Columns: len(c.input), Rows: c.rows}
 	if err := block.EncodeRawBlock(&buffer, 0, c.input); err != nil {
@@ -370,13 +338,7 @@ func (c *Columns) appendMeta(r *classify.Record) {
 	c.resetAtText.Append(nullable(limit.ResetAtText))
 	c.resetAt.Append(nullable(limit.ResetAt))
 	c.retryAfterSeconds.Append(nullable(r.RetryAfterSeconds))
-	c.names, c.texts = c.names[:0], c.texts[:0]
-	for _, w := range r.Warnings {
-		c.names = append(c.names, nullable(w.Kind))
-		c.texts = append(c.texts, nullable(w.Summary))
-	}
-	c.warningKind.Append(c.names)
-	c.warningSummary.Append(c.texts)
+	c.warnings.append(r.Warnings)
 	c.metaBytes.Append(uint32(min(r.MetaBytes, math.MaxUint32)))
 	c.normalizedBytes.Append(nullable(r.NormalizedBytes))
 }
@@ -403,33 +365,4 @@ func (c *Columns) hexID(id []byte) []byte {
 		}
 	}
 	return nil
-}
-
-func (f *findings) append(rows []classify.Finding) {
-	for _, member := range []struct {
-		column *proto.ColArr[string]
-		text   func(*classify.Finding) string
-	}{
-		{f.rule, func(x *classify.Finding) string { return string(x.Rule) }},
-		{f.path, func(x *classify.Finding) string { return x.Path }},
-		{f.message, func(x *classify.Finding) string { return x.Message }},
-	} {
-		f.buffer = f.buffer[:0]
-		for i := range rows {
-			f.buffer = append(f.buffer, member.text(&rows[i]))
-		}
-		member.column.Append(f.buffer)
-	}
-}
-
-func (n *normalizations) append(events []classify.Normalization) {
-	for i, member := range n.members {
-		n.buffer = n.buffer[:0]
-		for j := range events {
-			e := &events[j]
-			v := [...]*classify.Optional[string]{&e.Kind, &e.From, &e.To, &e.Field, &e.Canonical, &e.FromType, &e.ToType, &e.Reason}[i]
-			n.buffer = append(n.buffer, nullable(*v))
-		}
-		member.Append(n.buffer)
-	}
 }

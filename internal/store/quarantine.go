@@ -25,7 +25,7 @@ type Quarantine struct {
 	input []proto.InputColumn
 
 	ids                   *proto.ColUUID
-	server, reason, state lowText
+	server, reason, state *lowText
 	detail, note          *proto.ColStr
 	original, text        *proto.ColStr
 	receivedAt, changedAt *proto.ColDateTime64
@@ -33,7 +33,7 @@ type Quarantine struct {
 
 // NewQuarantine makes an empty quarantine.
 func NewQuarantine() *Quarantine {
-	low := func() lowText { return new(proto.ColStr).LowCardinality() }
+	low := newLowText
 	moment := func(p proto.Precision) *proto.ColDateTime64 {
 		return new(proto.ColDateTime64).WithPrecision(p).WithLocation(time.UTC)
 	}
