@@ -12,7 +12,14 @@ import (
 	"syscall"
 )
 
+// gcPercent is GOGC where the environment says nothing. What is alive under load
+// is small, and to collect half as often costs 50 MB.
+const gcPercent = 250
+
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = releaseOf(version, info.Main.Version)
 	}
