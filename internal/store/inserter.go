@@ -109,8 +109,9 @@ func (e *InsertError) Error() string {
 // maxErrorText bounds how much of a server's error text is kept, in bytes.
 const maxErrorText = 2048
 
-// insert sends packed blocks as one insert into the columns of a table. A nil error means that ClickHouse has stored them all. The columns are
-// named, since ClickHouse passes over those of a block that the table lacks.
+// insert sends packed blocks as one insert into the columns of a table. A nil
+// error means that ClickHouse has stored them all. The columns are named, since
+// ClickHouse passes over those of a block that the table lacks.
 func (i *inserter) insert(ctx context.Context, table, columns string, blocks []byte) error {
 	if i.native != nil {
 		return i.insertNative(ctx, table, columns, blocks)

@@ -23,8 +23,8 @@ const (
 // ReasonStore is the reason of records that ClickHouse refused for a value.
 const ReasonStore = "store"
 
-// insertOrReject inserts packed blocks of records; those that ClickHouse refuses for a
-// value are kept in rejected_records, and the others go in. It returns how many
+// insertOrReject inserts packed blocks of records; those that ClickHouse refuses
+// for a value are kept in rejected_records, and the others go in. It returns how many
 // were rejected. Errors about anything but values are returned as they are, and
 // nothing is split for them.
 func (s *Store) insertOrReject(ctx context.Context, blocks []byte) (rejected int, err error) {

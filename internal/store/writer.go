@@ -124,8 +124,11 @@ func (b *batch) reset() {
 }
 
 func (b *batch) add(f journal.Frame) (err error) {
+	if f.Kind == 0 || f.Kind > kindPacked+kindRejected {
+		return fmt.Errorf("journal frame %d is of kind %d, which this release does not know: run the release that wrote it", f.Seq, f.Kind)
+	}
 	blocks := f.Payload
-	if kind := f.Kind; kind > 0 && kind <= kindPacked {
+	if f.Kind <= kindPacked {
 		f.Kind += kindPacked
 		if blocks, err = Pack(nil, blocks); err != nil {
 			return err
@@ -149,8 +152,6 @@ func (b *batch) add(f journal.Frame) (err error) {
 		b.rejected = append(b.rejected, blocks...)
 		b.size += size
 		b.invalid += int(f.Rows)
-	default:
-		return fmt.Errorf("journal frame %d is of kind %d, which this release does not know: run the release that wrote it", f.Seq, f.Kind)
 	}
 	// An adopted journal holds frames of an older id; the last one names the batch.
 	b.journalID, b.lastSeq = f.Journal, f.Seq

@@ -306,7 +306,7 @@ func TestDamagedParkedBatchIsNamed(t *testing.T) {
 func TestFrameOfAnUnknownKindStopsTheWriter(t *testing.T) {
 	s := testStore(t)
 	q := newQueue()
-	q.push(journal.Frame{Kind: 99})
+	q.push(journal.Frame{Kind: 99, Payload: []byte("of a later release")})
 	q.push(frame(newFeed(t, s), at(10, 0, 0), "a"))
 	w := newWriter(t, s, q, WriterOptions{})
 	for range 2 {
