@@ -80,6 +80,6 @@ func TestColumnsAllocateLittle(t *testing.T) {
 	require.NoError(t, err)
 	assert.LessOrEqual(t, testing.AllocsPerRun(10, func() {
 		buf, err = block(c, records, buf[:0])
-	}), float64(perRequest)/4)
+	}), float64(perRequest)/2)
 	require.NoError(t, err)
 }
