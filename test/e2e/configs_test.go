@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -123,12 +124,23 @@ func (s *withStore) exactly(n int) {
 	require.Equal(s.t, map[string]any{"tools": float64(n), "records": float64(n), "valid": float64(n)}, rows[0], "each failed once")
 }
 
-// padding makes an envelope large enough for a few thousand to fill the journal.
-var padding = strings.Repeat("0123456789", 400)
+// padding makes an envelope large enough for a few thousand to fill the journal,
+// which packs what repeats: words of a tool's own, 4,000 bytes of them.
+func padding(tool int) string {
+	letters := rand.New(rand.NewPCG(uint64(tool), 0))
+	text := make([]byte, 4000)
+	for i := range text {
+		text[i] = ' '
+		if i%10 != 9 {
+			text[i] = byte('a' + letters.IntN(26))
+		}
+	}
+	return string(text)
+}
 
 // failure is the envelope of a tool's failure, on one line.
 func failure(tool int) string {
-	return fmt.Sprintf(`{"error_kind":"internal_error","tool":"tool_%d","summary":%q,"details":[],"hints":[],"examples":[],"error_code":"INTERNAL_ERROR","retryable":false,"_envelope_version":1}`, tool, padding)
+	return fmt.Sprintf(`{"error_kind":"internal_error","tool":"tool_%d","summary":%q,"details":[],"hints":[],"examples":[],"error_code":"INTERNAL_ERROR","retryable":false,"_envelope_version":1}`, tool, padding(tool))
 }
 
 // failures is a request of the failures of tools [from, to).
