@@ -14,9 +14,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxParked bounds the batches set aside: at most about 1 GiB with the default
-// batch size. When it is reached, batches wait in the journal instead, and a
-// full journal refuses senders.
+// maxParked bounds the batches set aside: at most about 768 MiB before packing
+// with the default batch size. When it is reached, batches wait in the journal
+// instead, and a full journal refuses senders.
 const maxParked = 16
 
 // parking keeps batches that ClickHouse refuses for a reason that is neither
