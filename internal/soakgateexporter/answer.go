@@ -16,11 +16,10 @@ type answer struct {
 	found      findings.Found
 	last       int // index of the newest invalid log record or span
 	quarantine *store.Quarantine
-	err        error
 }
 
 func (a *answer) reset() {
-	a.report, a.err, a.last = nil, nil, -1
+	a.report, a.last = nil, -1
 	a.found = findings.Found{}
 	if a.quarantine != nil {
 		a.quarantine.Reset()
@@ -62,17 +61,8 @@ func (a *answer) take(r *classify.Record, place store.Place) (quarantined bool) 
 	if a.quarantine == nil {
 		a.quarantine = store.NewQuarantine()
 	}
-	if err := a.quarantine.Append(r, place); err != nil && a.err == nil {
-		a.err = err
-	}
+	a.quarantine.Append(r, place)
 	return true
-}
-
-func (a *answer) quarantined() int {
-	if a.quarantine == nil {
-		return 0
-	}
-	return a.quarantine.Rows()
 }
 
 // deliver tells the receiver, once all is on disk.

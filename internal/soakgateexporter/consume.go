@@ -19,20 +19,34 @@ import (
 	"github.com/soakgate/soakgate/internal/ingest"
 	"github.com/soakgate/soakgate/internal/store"
 	"github.com/soakgate/soakgate/internal/store/journal"
+	"github.com/soakgate/soakgate/internal/store/native"
 )
 
-// session is the scratch space of one request: 60 columns, reused, which would
-// otherwise be most of what a request allocates.
+// session is the scratch space in which a request is judged: 80 columns, reused,
+// which would otherwise be most of what a request allocates.
 type session struct {
 	instance *instance
 	walker   *ingest.Walker
 	batch    *classify.Batch
 	columns  *store.Columns
 	place    store.Place
-	block    []byte
-	packed   []byte
-	counts   counts
-	answer   answer
+	request  *request
+}
+
+// request is what judging leaves of a request, and what is known of it while it
+// waits for the disk. That is small, so the session goes to the next request
+// while its memory is still in the processor's cache.
+type request struct {
+	received          time.Time
+	records, rejected frame
+	counts            counts
+	answer            answer
+}
+
+// frame is the packed block of a journal frame.
+type frame struct {
+	rows  int
+	block []byte
 }
 
 // counts are what one request adds to the metrics once it is acknowledged.
@@ -53,25 +67,32 @@ func newSession(i *instance) *session {
 		instance: i,
 		batch:    classify.NewBatch(i.classifier),
 		columns:  store.NewColumns(),
-		counts: counts{
-			observations: make(map[observationLabels]int64),
-			violations:   make(map[classify.Rule]int64),
-			ignored:      make(map[ingest.Reason]int64),
-		},
 	}
 	s.walker = ingest.NewWalker(i.config.PayloadAttributes, s.observe, s.ignore)
 	return s
 }
 
-func (s *session) reset(received time.Time) {
-	s.batch.Reset(received, uuid.New())
+func (s *session) reset(r *request) {
+	s.request = r
+	s.batch.Reset(r.received, uuid.New())
 	s.columns.Reset()
 	s.place.JournalID = s.instance.journalID()
-	s.block = s.block[:0]
-	clear(s.counts.observations)
-	clear(s.counts.violations)
-	clear(s.counts.ignored)
-	s.answer.reset()
+}
+
+func newRequest() *request {
+	return &request{counts: counts{
+		observations: make(map[observationLabels]int64),
+		violations:   make(map[classify.Rule]int64),
+		ignored:      make(map[ingest.Reason]int64),
+	}}
+}
+
+func (r *request) reset(received time.Time) {
+	r.received = received
+	clear(r.counts.observations)
+	clear(r.counts.violations)
+	clear(r.counts.ignored)
+	r.answer.reset()
 }
 
 func (s *session) observe(o *classify.Observation) {
@@ -82,16 +103,36 @@ func (s *session) observe(o *classify.Observation) {
 
 func (s *session) keep(r *classify.Record) {
 	s.place.Seq = s.instance.seq.Add(1)
-	if !s.answer.take(r, s.place) {
+	if !s.request.answer.take(r, s.place) {
 		s.columns.Append(r, s.place)
 	}
-	s.counts.observations[observationLabels{r.Family, r.Shape, r.Valid}]++
+	counts := &s.request.counts
+	counts.observations[observationLabels{r.Family, r.Shape, r.Valid}]++
 	for i := range r.Violations {
-		s.counts.violations[r.Violations[i].Rule]++
+		counts.violations[r.Violations[i].Rule]++
 	}
 }
 
-func (s *session) ignore(reason ingest.Reason) { s.counts.ignored[reason]++ }
+func (s *session) ignore(reason ingest.Reason) { s.request.counts.ignored[reason]++ }
+
+// pack leaves the request its frames.
+func (s *session) pack() error {
+	r := s.request
+	if err := r.records.fill(&s.columns.Block); err != nil {
+		return err
+	}
+	if q := r.answer.quarantine; q != nil {
+		return r.rejected.fill(&q.Block)
+	}
+	return nil
+}
+
+func (f *frame) fill(b *native.Block) (err error) {
+	if f.rows = b.Rows(); f.rows > 0 {
+		f.block, err = b.AppendPacked(f.block[:0])
+	}
+	return err
+}
 
 // ConsumeLogs judges the records of a request and returns when they are on disk.
 func (i *instance) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
@@ -109,63 +150,58 @@ func (i *instance) consume(ctx context.Context, seen int, walk func(*session)) e
 	}
 	received, end := i.inflight.begin()
 	defer end()
-	s := i.sessions.Get().(*session)
-	defer i.sessions.Put(s)
-	s.reset(received)
-	s.answer.begin(ctx, seen)
-	walk(s)
-	if err := s.keepAll(ctx, received); err != nil {
+	r := i.requests.Get().(*request)
+	defer i.requests.Put(r)
+	r.reset(received)
+	r.answer.begin(ctx, seen)
+	if err := i.classify(r, walk); err != nil {
 		return i.refuse(err)
 	}
-	s.answer.deliver()
-	i.metrics.consumed(ctx, &s.counts)
-	for _, n := range s.counts.ignored {
+	if err := i.keep(ctx, r); err != nil {
+		return i.refuse(err)
+	}
+	r.answer.deliver()
+	i.metrics.consumed(ctx, &r.counts)
+	for _, n := range r.counts.ignored {
 		i.books.ignored.Add(uint64(n))
 	}
 	return nil
 }
 
-// keepAll puts the request's records into the journal, and those that are
-// rejected in a frame of their own. When only the first gets in, the sender
-// repeats the whole request, and records count once by their id.
-func (s *session) keepAll(ctx context.Context, received time.Time) (err error) {
-	if s.answer.err != nil {
-		return s.answer.err
-	}
-	if rows := s.columns.Rows(); rows > 0 {
-		if s.block, err = s.columns.AppendBlock(s.block[:0]); err != nil {
-			return err
-		}
-		if err = s.append(ctx, received, store.KindRecords, rows); err != nil {
-			return err
-		}
-	}
-	if rows := s.answer.quarantined(); rows > 0 {
-		if s.block, err = s.answer.quarantine.AppendBlock(s.block[:0]); err != nil {
-			return err
-		}
-		return s.append(ctx, received, store.KindRejected, rows)
-	}
-	return nil
+func (i *instance) classify(r *request, walk func(*session)) error {
+	s := i.sessions.Get().(*session)
+	defer i.sessions.Put(s)
+	s.reset(r)
+	walk(s)
+	return s.pack()
 }
 
-func (s *session) append(ctx context.Context, received time.Time, kind uint16, rows int) (err error) {
-	if s.packed, err = store.Pack(s.packed[:0], s.block); err != nil {
+// keep puts the request's records into the journal, and those that are rejected
+// in a frame of their own. When only the first gets in, the sender repeats the
+// whole request, and records count once by their id.
+func (i *instance) keep(ctx context.Context, r *request) error {
+	if err := i.append(ctx, r.received, store.KindRecords, r.records); err != nil {
 		return err
 	}
-	books := &s.instance.books
-	books.changing.RLock()
-	defer books.changing.RUnlock()
+	return i.append(ctx, r.received, store.KindRejected, r.rejected)
+}
+
+func (i *instance) append(ctx context.Context, received time.Time, kind uint16, f frame) error {
+	if f.rows == 0 {
+		return nil
+	}
+	i.books.changing.RLock()
+	defer i.books.changing.RUnlock()
 	// A sender that goes away must not leave open whether its records are on disk;
 	// the journal bounds the wait by itself.
-	_, err = s.instance.journal.Append(context.WithoutCancel(ctx), journal.Frame{
+	_, err := i.journal.Append(context.WithoutCancel(ctx), journal.Frame{
 		Arrival: received,
 		Kind:    kind,
-		Rows:    uint32(rows),
-		Payload: s.packed,
+		Rows:    uint32(f.rows),
+		Payload: f.block,
 	})
 	if err == nil {
-		books.accepted.Add(uint64(rows))
+		i.books.accepted.Add(uint64(f.rows))
 	}
 	return err
 }

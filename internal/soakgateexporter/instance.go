@@ -28,6 +28,7 @@ type instance struct {
 	metrics    *metrics
 	forget     func()
 	sessions   sync.Pool // of *session
+	requests   sync.Pool // of *request
 
 	start, stop sync.Once
 	startErr    error
@@ -67,6 +68,7 @@ func newInstance(set exporter.Settings, config *Config, forget func()) (*instanc
 		return nil, fmt.Errorf("make the exporter's metrics: %w", err)
 	}
 	i.sessions.New = func() any { return newSession(i) }
+	i.requests.New = func() any { return newRequest() }
 	return i, nil
 }
 

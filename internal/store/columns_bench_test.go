@@ -41,7 +41,7 @@ func block(c *Columns, records []classify.Record, into []byte) ([]byte, error) {
 	for i := range records {
 		c.Append(&records[i], Place{Seq: uint64(i)})
 	}
-	return c.AppendBlock(into)
+	return c.AppendPacked(into)
 }
 
 // BenchmarkColumns makes the block of a request of 512 records.
@@ -64,7 +64,7 @@ func BenchmarkInsert(b *testing.B) {
 	require.NoError(b, err)
 	var blocks []byte
 	for range 40 {
-		blocks = append(blocks, packed(b, one)...)
+		blocks = append(blocks, one...)
 	}
 	for b.Loop() {
 		require.NoError(b, s.inserter.insert(b.Context(), s.database+".records", recordColumns, blocks))

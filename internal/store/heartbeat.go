@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ClickHouse/ch-go/proto"
 	"github.com/google/uuid"
+
+	"github.com/soakgate/soakgate/internal/store/native"
 )
 
 // Heartbeat is a collector's word, through its own journal, on what it has
@@ -26,40 +27,30 @@ type Heartbeat struct {
 
 // AppendPacked writes the heartbeat as a packed Native block of one row.
 func (h Heartbeat) AppendPacked(dst []byte) ([]byte, error) {
-	columns := h.columns()
-	var buffer proto.Buffer
-	if err := (proto.Block{Columns: len(columns), Rows: 1}).EncodeRawBlock(&buffer, 0, columns); err != nil {
-		return dst, fmt.Errorf("encode a heartbeat as a Native block: %w", err)
+	dst, err := h.block().AppendPacked(dst)
+	if err != nil {
+		return dst, fmt.Errorf("write a heartbeat: %w", err)
 	}
-	return Pack(dst, buffer.Buf)
+	return dst, nil
 }
 
-// columns is the heartbeat as one row of collector_heartbeats.
-func (h Heartbeat) columns() []proto.InputColumn {
-	number := func(v uint64) *proto.ColUInt64 { return &proto.ColUInt64{v} }
-	moment := func(t time.Time) *proto.ColDateTime64 {
-		c := new(proto.ColDateTime64).WithPrecision(proto.PrecisionMilli).WithLocation(time.UTC)
-		c.Append(t)
-		return c
-	}
-	minute := &proto.ColDateTime{Location: time.UTC}
-	minute.Append(h.At.Truncate(time.Minute))
-	collector := new(proto.ColStr).LowCardinality()
-	collector.Append(h.Collector)
-	return []proto.InputColumn{
-		{Name: "journal_id", Data: &proto.ColUUID{h.JournalID}},
-		{Name: "collector", Data: collector},
-		{Name: "minute", Data: minute},
-		{Name: "at", Data: moment(h.At)},
-		{Name: "inserted_through", Data: moment(h.InsertedThrough)},
-		{Name: "backlog_records", Data: number(h.BacklogRecords)},
-		{Name: "backlog_age_ms", Data: number(uint64(max(0, h.BacklogAge.Milliseconds())))},
-		{Name: "parked_batches", Data: number(h.ParkedBatches)},
-		{Name: "refused_requests", Data: number(h.Refused)},
-		{Name: "accepted_records", Data: number(h.Accepted)},
-		{Name: "inserted_records", Data: number(h.Inserted)},
-		{Name: "rejected_records", Data: number(h.Rejected)},
-		{Name: "parked_records", Data: number(h.Parked)},
-		{Name: "ignored_records", Data: number(h.Ignored)},
-	}
+// block is the heartbeat as one row of collector_heartbeats.
+func (h Heartbeat) block() *native.Block {
+	b := &native.Block{}
+	b.Begin()
+	b.UUID("journal_id").Add(h.JournalID)
+	b.Low("collector").Set(h.Collector)
+	b.DateTime("minute").SetTime(h.At.Truncate(time.Minute))
+	b.DateTime64("at", 3).SetTime(h.At)
+	b.DateTime64("inserted_through", 3).SetTime(h.InsertedThrough)
+	b.UInt64("backlog_records").Set(h.BacklogRecords)
+	b.UInt64("backlog_age_ms").Set(uint64(max(0, h.BacklogAge.Milliseconds())))
+	b.UInt64("parked_batches").Set(h.ParkedBatches)
+	b.UInt64("refused_requests").Set(h.Refused)
+	b.UInt64("accepted_records").Set(h.Accepted)
+	b.UInt64("inserted_records").Set(h.Inserted)
+	b.UInt64("rejected_records").Set(h.Rejected)
+	b.UInt64("parked_records").Set(h.Parked)
+	b.UInt64("ignored_records").Set(h.Ignored)
+	return b
 }

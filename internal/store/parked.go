@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/soakgate/soakgate/internal/store/native"
 )
 
 // maxParked bounds the batches set aside: at most about 768 MiB before packing
@@ -128,7 +130,7 @@ func readParked(path string) (parkedBatch, []byte, error) {
 		return header, nil, fmt.Errorf("read the parked batch %s: its format %d is newer than this release's %d: run the release that wrote it", path, header.Format, parkedFormat)
 	}
 	if header.Format < 2 {
-		blocks, err = Pack(nil, blocks)
+		blocks, err = native.Pack(nil, blocks)
 	}
 	return header, blocks, err
 }

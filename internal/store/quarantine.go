@@ -2,13 +2,9 @@ package store
 
 import (
 	"encoding/base64"
-	"fmt"
-	"time"
-
-	"github.com/ClickHouse/ch-go/proto"
-	"github.com/google/uuid"
 
 	"github.com/soakgate/soakgate/internal/classify"
+	"github.com/soakgate/soakgate/internal/store/native"
 )
 
 // ReasonInvalid is the reason of records that break the contract and were
@@ -19,85 +15,51 @@ const ReasonInvalid = "invalid"
 // nowhere else. It goes through the journal as a frame of KindRejected. One
 // Quarantine serves one request at a time and keeps its memory for the next.
 type Quarantine struct {
-	one   *Columns // the record alone, as `collector rejected replay` stores it
-	block []byte
-	rows  int
-	input []proto.InputColumn
+	native.Block
+	one     *Columns // the record alone, as `collector rejected replay` stores it
+	encoded []byte
 
-	ids                   *proto.ColUUID
-	server, reason, state *lowText
-	detail, note          *proto.ColStr
-	original, text        *proto.ColStr
-	receivedAt, changedAt *proto.ColDateTime64
+	id                    *native.UUIDs
+	server, reason, state *native.Low
+	detail, note          *native.Text
+	original, block       *native.Text
+	receivedAt, changedAt *native.Moments
 }
 
 // NewQuarantine makes an empty quarantine.
 func NewQuarantine() *Quarantine {
-	low := newLowText
-	moment := func(p proto.Precision) *proto.ColDateTime64 {
-		return new(proto.ColDateTime64).WithPrecision(p).WithLocation(time.UTC)
-	}
-	q := &Quarantine{
-		one: NewColumns(), ids: new(proto.ColUUID), server: low(), reason: low(), detail: new(proto.ColStr),
-		original: new(proto.ColStr), text: new(proto.ColStr), state: low(), note: new(proto.ColStr),
-		receivedAt: moment(proto.PrecisionMilli), changedAt: moment(proto.PrecisionMicro),
-	}
-	q.input = []proto.InputColumn{
-		{Name: "id", Data: q.ids},
-		{Name: "server", Data: q.server},
-		{Name: "reason", Data: q.reason},
-		{Name: "detail", Data: q.detail},
-		{Name: "original", Data: q.original},
-		{Name: "block", Data: q.text},
-		{Name: "state", Data: q.state},
-		{Name: "note", Data: q.note},
-		{Name: "received_at", Data: q.receivedAt},
-		{Name: "changed_at", Data: q.changedAt},
-	}
+	q := &Quarantine{one: NewColumns()}
+	q.id = q.UUID("id")
+	q.server = q.Low("server")
+	q.reason = q.Low("reason")
+	q.detail = q.Text("detail")
+	q.original = q.Text("original")
+	q.block = q.Text("block")
+	q.state = q.Low("state")
+	q.note = q.Text("note")
+	q.receivedAt = q.DateTime64("received_at", 3)
+	q.changedAt = q.DateTime64("changed_at", 6)
 	return q
 }
 
 // rejectedBlockColumns are the columns of a block of KindRejected.
-var rejectedBlockColumns = columnList(NewQuarantine().input)
+var rejectedBlockColumns = NewQuarantine().Columns()
 
 // Append adds a record that breaks the contract. A second delivery of it is the
 // same row: it has the record's id, and is never newer than what was decided
 // about the first one after it arrived.
-func (q *Quarantine) Append(r *classify.Record, place Place) error {
+func (q *Quarantine) Append(r *classify.Record, place Place) {
 	q.one.Reset()
 	q.one.Append(r, place)
-	var err error
-	if q.block, err = q.one.AppendBlock(q.block[:0]); err != nil {
-		return fmt.Errorf("keep a rejected record: %w", err)
-	}
-	q.ids.Append(uuid.UUID(r.ID))
-	q.server.Append(r.Source.Server)
-	q.reason.Append(ReasonInvalid)
-	q.detail.Append(r.Violations[0].Message)
-	q.original.AppendBytes(keptPayload(r.Payload))
-	q.text.Append(base64.StdEncoding.EncodeToString(q.block))
-	q.state.Append(RejectedOpen)
-	q.note.Append("")
-	q.receivedAt.Append(r.ReceivedAt)
-	q.changedAt.Append(r.ReceivedAt)
-	q.rows++
-	return nil
-}
-
-// Rows is the number of records appended since the last Reset.
-func (q *Quarantine) Rows() int { return q.rows }
-
-// Reset empties the quarantine.
-func (q *Quarantine) Reset() {
-	proto.Input(q.input).Reset()
-	q.rows = 0
-}
-
-// AppendBlock writes the rows as one Native block to dst.
-func (q *Quarantine) AppendBlock(dst []byte) ([]byte, error) {
-	buffer := proto.Buffer{Buf: dst}
-	if err := (proto.Block{Columns: len(q.input), Rows: q.rows}).EncodeRawBlock(&buffer, 0, q.input); err != nil {
-		return dst, fmt.Errorf("encode %d rejected records as a Native block: %w", q.rows, err)
-	}
-	return buffer.Buf, nil
+	q.encoded = q.one.AppendPlain(q.encoded[:0])
+	q.Begin()
+	q.id.Add(r.ID)
+	q.server.Set(r.Source.Server)
+	q.reason.Set(ReasonInvalid)
+	q.detail.Set(r.Violations[0].Message)
+	q.original.SetBytes(keptPayload(r.Payload))
+	q.block.Set(base64.StdEncoding.EncodeToString(q.encoded))
+	q.state.Set(RejectedOpen)
+	q.receivedAt.SetTime(r.ReceivedAt)
+	q.changedAt.SetTime(r.ReceivedAt)
 }

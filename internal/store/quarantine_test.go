@@ -20,11 +20,11 @@ func rejectedFrame(t *testing.T, f *feed, arrival time.Time) journal.Frame {
 	o := event(classify.EventErrorEnvelope, `{"error_kind":"internal_error","_envelope_version":1}`, arrival, 0)
 	require.True(t, f.batch.Classify(&o, func(r *classify.Record) {
 		require.NotEmpty(t, r.Violations)
-		require.NoError(t, q.Append(r, Place{JournalID: f.journal, Seq: 1}))
+		q.Append(r, Place{JournalID: f.journal, Seq: 1})
 	}))
-	block, err := q.AppendBlock(nil)
+	packed, err := q.AppendPacked(nil)
 	require.NoError(t, err)
-	return journal.Frame{Journal: journal.ID(f.journal), Arrival: arrival, Kind: KindRejected, Rows: uint32(q.Rows()), Payload: packed(t, block)}
+	return journal.Frame{Journal: journal.ID(f.journal), Arrival: arrival, Kind: KindRejected, Rows: uint32(q.Rows()), Payload: packed}
 }
 
 // TestRejectedRecordsAreNotParked sets a batch aside whose records ClickHouse

@@ -11,6 +11,8 @@ import (
 
 	chproto "github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
+
+	"github.com/soakgate/soakgate/internal/store/native"
 )
 
 // State of a rejected record.
@@ -92,7 +94,7 @@ func (s *Store) reject(ctx context.Context, b *proto.Block, text []byte, reason,
 
 // insertRecords inserts blocks that are not packed.
 func (s *Store) insertRecords(ctx context.Context, blocks []byte) error {
-	packed, err := Pack(nil, blocks)
+	packed, err := native.Pack(nil, blocks)
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (s *Store) insertRecords(ctx context.Context, blocks []byte) error {
 }
 
 func unpackBlocks(packed []byte) ([]*proto.Block, error) {
-	blocks, err := unpack(packed)
+	blocks, err := native.Unpack(packed)
 	if err != nil {
 		return nil, err
 	}

@@ -64,15 +64,8 @@ func (f *feed) block(arrival time.Time, observations ...classify.Observation) []
 			f.t.Fatalf("observation %d is not ours", i)
 		}
 	}
-	block, err := f.columns.AppendBlock(nil)
+	packed, err := f.columns.AppendPacked(nil)
 	require.NoError(f.t, err)
-	return packed(f.t, block)
-}
-
-func packed(tb testing.TB, block []byte) []byte {
-	tb.Helper()
-	packed, err := Pack(nil, block)
-	require.NoError(tb, err)
 	return packed
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/soakgate/soakgate/internal/store/journal"
+	"github.com/soakgate/soakgate/internal/store/native"
 )
 
 // Kinds of journal frames: which table a frame's packed block is for. A number is
@@ -130,11 +131,11 @@ func (b *batch) add(f journal.Frame) (err error) {
 	blocks := f.Payload
 	if f.Kind <= kindPacked {
 		f.Kind += kindPacked
-		if blocks, err = Pack(nil, blocks); err != nil {
+		if blocks, err = native.Pack(nil, blocks); err != nil {
 			return err
 		}
 	}
-	size, err := unpackedSize(blocks)
+	size, err := native.UnpackedSize(blocks)
 	if err != nil {
 		return fmt.Errorf("journal frame %d: %w", f.Seq, err)
 	}
