@@ -173,10 +173,10 @@ func (b *Batch) identify(r *Record) ID {
 		b.serial++
 	}
 	id := ID(xxh3.Hash128(k).Bytes())
-	ordinal := b.ordinals[id]
-	b.ordinals[id] = ordinal + 1
-	if ordinal > 0 {
-		k.number(uint64(ordinal))
+	different := len(b.ordinals)
+	b.ordinals[id]++
+	if len(b.ordinals) == different {
+		k.number(uint64(b.ordinals[id] - 1))
 		id = ID(xxh3.Hash128(k).Bytes())
 	}
 	b.scratch = k

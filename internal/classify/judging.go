@@ -15,6 +15,7 @@ type judging struct {
 	nested locate.Scanner // for texts inside a text that is still being read (R13)
 	issue  []byte
 	path   []byte
+	words  recentWords
 	// toolError is p.ToolError, or what the text itself says.
 	toolError bool
 	// failed is true when the text is known to tell of a failed call.
@@ -141,7 +142,7 @@ func (w *judging) textOf(t *jsontape.Tape, i uint32) Optional[string] {
 		return Optional[string]{}
 	}
 	if raw, plain := t.Plain(i); plain {
-		return Some(w.word(raw))
+		return Some(w.words.of(raw))
 	}
 	return Some(t.String(i))
 }

@@ -65,7 +65,7 @@ func (w *judging) renderedAgentError(text []byte) bool {
 		return false
 	}
 	w.recogniseText(ShapeAgentError, text)
-	w.dst.ErrorCode = Some(w.word(code))
+	w.dst.ErrorCode = Some(w.words.of(code))
 	if !listed {
 		w.adviseUnlistedAgentCode()
 	}

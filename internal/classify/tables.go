@@ -19,9 +19,6 @@ type tables struct {
 	warnings map[string]familySet
 	events   map[string]bool // kinds of normalization (R83)
 	agent    map[string]schemas.AgentCode
-	// words holds one copy of every string the contract names, so that a
-	// judgement needs none of its own.
-	words map[string]string
 }
 
 // kindSet is a set of error kinds by their bits.
@@ -71,18 +68,16 @@ func newTables(tax *schemas.Taxonomy, validators *schemas.ValidatorCodes) (*tabl
 	t := &tables{
 		taxonomy: tax,
 		kinds:    map[string]kindRow{}, codes: map[string]codeRow{}, reserved: map[string]schemas.Reserved{},
-		warnings: map[string]familySet{}, events: map[string]bool{}, agent: map[string]schemas.AgentCode{}, words: map[string]string{},
+		warnings: map[string]familySet{}, events: map[string]bool{}, agent: map[string]schemas.AgentCode{},
 	}
 	for i, k := range tax.Kinds {
 		t.kinds[k.Kind] = kindRow{bit: 1 << i, demands: k.DemandsCode, rule: k.DemandsRule}
-		t.learn(k.Kind)
 	}
 	if err := t.addCodes(tax, validators); err != nil {
 		return nil, err
 	}
 	for _, r := range tax.ReservedCodes {
 		t.reserved[r.Code] = r
-		t.learn(r.Code)
 	}
 	for _, p := range tax.ClosedPrefixes {
 		t.closed = append(t.closed, closedPrefix{p.Prefix, p.Rule, "a listed " + p.Prefix + "* code"})
@@ -91,25 +86,14 @@ func newTables(tax *schemas.Taxonomy, validators *schemas.ValidatorCodes) (*tabl
 		for _, server := range w.Servers {
 			t.warnings[w.Kind] |= familyBit(Family(server))
 		}
-		t.learn(w.Kind)
 	}
 	for _, a := range tax.AgentCodes {
 		t.agent[a.Code] = a
-		t.learn(a.Code)
 	}
 	for _, n := range tax.NormalizationKinds {
 		t.events[n.Kind] = true
-		t.learn(n.Kind)
 	}
-	t.learn(tax.NormalizationReasons...)
-	t.learn("", "str", "int", "float", "bool", "dict", "list", "array", "string", "number", "unknown_tool")
 	return t, nil
-}
-
-func (t *tables) learn(words ...string) {
-	for _, w := range words {
-		t.words[w] = w
-	}
 }
 
 // addCodes fills codes: the listed ones, those of JSON Schema validators, and
@@ -128,7 +112,6 @@ func (t *tables) addCodes(tax *schemas.Taxonomy, validators *schemas.ValidatorCo
 			return fmt.Errorf("pair code %s (%s): it is listed twice, or without a kind", code, rule)
 		}
 		t.codes[code] = row
-		t.learn(code)
 		return nil
 	}
 	for _, c := range tax.Codes {
@@ -155,14 +138,6 @@ func (t *tables) addCodes(tax *schemas.Taxonomy, validators *schemas.ValidatorCo
 		}
 	}
 	return nil
-}
-
-// word is b as a string: the contract's own when it names it, else a copy.
-func (t *tables) word(b []byte) string {
-	if w, ok := t.words[string(b)]; ok {
-		return w
-	}
-	return string(b)
 }
 
 // kindNames lists the kinds of a set in the taxonomy's order.

@@ -51,9 +51,25 @@ type frame struct {
 
 // counts are what one request adds to the metrics once it is acknowledged.
 type counts struct {
-	observations map[observationLabels]int64
+	observations []observations
 	violations   map[classify.Rule]int64
 	ignored      map[ingest.Reason]int64
+}
+
+// observations are how many had these labels. A request has few combinations.
+type observations struct {
+	labels observationLabels
+	n      int64
+}
+
+func (c *counts) observe(l observationLabels) {
+	for i := range c.observations {
+		if c.observations[i].labels == l {
+			c.observations[i].n++
+			return
+		}
+	}
+	c.observations = append(c.observations, observations{l, 1})
 }
 
 type observationLabels struct {
@@ -81,15 +97,14 @@ func (s *session) reset(r *request) {
 
 func newRequest() *request {
 	return &request{counts: counts{
-		observations: make(map[observationLabels]int64),
-		violations:   make(map[classify.Rule]int64),
-		ignored:      make(map[ingest.Reason]int64),
+		violations: make(map[classify.Rule]int64),
+		ignored:    make(map[ingest.Reason]int64),
 	}}
 }
 
 func (r *request) reset(received time.Time) {
 	r.received = received
-	clear(r.counts.observations)
+	r.counts.observations = r.counts.observations[:0]
 	clear(r.counts.violations)
 	clear(r.counts.ignored)
 	r.answer.reset()
@@ -107,7 +122,7 @@ func (s *session) keep(r *classify.Record) {
 		s.columns.Append(r, s.place)
 	}
 	counts := &s.request.counts
-	counts.observations[observationLabels{r.Family, r.Shape, r.Valid}]++
+	counts.observe(observationLabels{r.Family, r.Shape, r.Valid})
 	for i := range r.Violations {
 		counts.violations[r.Violations[i].Rule]++
 	}

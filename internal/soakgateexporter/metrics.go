@@ -103,11 +103,11 @@ func (m *metrics) close() {
 
 // consumed adds what an acknowledged request held.
 func (m *metrics) consumed(ctx context.Context, c *counts) {
-	for l, n := range c.observations {
-		m.observations.Add(ctx, n, metric.WithAttributes(
-			attribute.String("server_family", string(l.family)),
-			attribute.String("shape", string(l.shape)),
-			attribute.String("valid", strconv.FormatBool(l.valid))))
+	for _, o := range c.observations {
+		m.observations.Add(ctx, o.n, metric.WithAttributes(
+			attribute.String("server_family", string(o.labels.family)),
+			attribute.String("shape", string(o.labels.shape)),
+			attribute.String("valid", strconv.FormatBool(o.labels.valid))))
 	}
 	for rule, n := range c.violations {
 		m.violations.Add(ctx, n, metric.WithAttributes(attribute.String("rule", string(rule))))

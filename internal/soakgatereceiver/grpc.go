@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
@@ -106,6 +107,23 @@ func (s *server) unreceived(ctx context.Context, err error) {
 // message is a request as it came, decompressed.
 type message struct{ buffer mem.Buffer }
 
+// messages are buffers for whole messages. gRPC's own pool takes a megabyte for
+// a message of 300 KB and clears it first.
+var messages messagePool
+
+type messagePool struct{ buffers sync.Pool }
+
+func (p *messagePool) Get(length int) *[]byte {
+	if b, ok := p.buffers.Get().(*[]byte); ok && cap(*b) >= length {
+		*b = (*b)[:length]
+		return b
+	}
+	b := make([]byte, length)
+	return &b
+}
+
+func (p *messagePool) Put(b *[]byte) { p.buffers.Put(b) }
+
 // codec hands messages through to pdata.
 type codec struct{}
 
@@ -118,7 +136,7 @@ func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	if !ok {
 		return fmt.Errorf("receive a gRPC message into %T", v)
 	}
-	m.buffer = data.MaterializeToBuffer(mem.DefaultBufferPool())
+	m.buffer = data.MaterializeToBuffer(&messages)
 	return nil
 }
 

@@ -13,10 +13,14 @@ type Low struct {
 	name    string
 	index   map[string]uint32
 	entries int
-	texts   []byte // the entries as they are on the wire
-	last    string // the last text, and its entry; 0 for none yet
-	lastKey uint32
+	texts   []byte    // the entries as they are on the wire
+	recent  [16]entry // texts of late, so that few are looked up in the index
 	keys    []uint32
+}
+
+type entry struct {
+	text string
+	key  uint32
 }
 
 // Serialization of LowCardinality in Native blocks: the version of the keys,
@@ -44,14 +48,23 @@ func (c *Low) Set(v string) {
 }
 
 func (c *Low) put(v string) {
-	if c.lastKey == 0 || v != c.last {
-		c.last, c.lastKey = v, c.keyOf(v)
-	}
+	key := c.keyOf(v)
 	c.fill(*c.rows - 1)
-	c.keys = append(c.keys, c.lastKey)
+	c.keys = append(c.keys, key)
 }
 
 func (c *Low) keyOf(v string) uint32 {
+	if v == "" {
+		return c.enter(v)
+	}
+	e := &c.recent[(len(v)+int(v[len(v)-1]))%len(c.recent)]
+	if e.text != v {
+		*e = entry{v, c.enter(v)}
+	}
+	return e.key
+}
+
+func (c *Low) enter(v string) uint32 {
 	key, ok := c.index[v]
 	if !ok {
 		key = uint32(c.entries)
@@ -104,7 +117,7 @@ func (c *Low) body(dst []byte) []byte {
 func (c *Low) reset() {
 	clear(c.index)
 	c.texts, c.entries = append(c.texts[:0], 0), 1
-	c.last, c.lastKey = "", 0
+	c.recent = [16]entry{}
 	c.keys = c.keys[:0]
 }
 
