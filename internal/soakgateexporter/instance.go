@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,8 +28,8 @@ type instance struct {
 	classifier *classify.Classifier
 	metrics    *metrics
 	forget     func()
-	sessions   sync.Pool // of *session
-	requests   sync.Pool // of *request
+	sessions   chan *session // one a processor
+	requests   sync.Pool     // of *request
 
 	start, stop sync.Once
 	startErr    error
@@ -67,7 +68,10 @@ func newInstance(set exporter.Settings, config *Config, forget func()) (*instanc
 	if i.metrics, err = newMetrics(set.MeterProvider, i); err != nil {
 		return nil, fmt.Errorf("make the exporter's metrics: %w", err)
 	}
-	i.sessions.New = func() any { return newSession(i) }
+	i.sessions = make(chan *session, runtime.GOMAXPROCS(0))
+	for range cap(i.sessions) {
+		i.sessions <- newSession(i)
+	}
 	i.requests.New = func() any { return newRequest() }
 	return i, nil
 }
