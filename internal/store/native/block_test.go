@@ -2,7 +2,6 @@ package native_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -48,7 +47,7 @@ func newKinds(seed uint64) *kinds {
 	k.seconds, k.millis, k.nanos = k.DateTime("seconds"), k.DateTime64("millis", 3), k.DateTime64("nanos", 9)
 	k.enum, k.id = k.Enum8("enum", "none", "on", "off"), k.UUID("id")
 	k.text, k.hex, k.low = k.Text("text"), k.Text("hex"), k.Low("low")
-	k.optionalLow, k.optionalText = k.OptionalLow("optionalLow"), k.Block.OptionalText("optionalText")
+	k.optionalLow, k.optionalText = k.OptionalLow("optionalLow"), k.OptionalText("optionalText")
 	k.ou64, k.ou32, k.ou16 = k.OptionalUInt64("ou64"), k.OptionalUInt32("ou32"), k.OptionalUInt16("ou16")
 	k.oi64, k.of64, k.oflag = k.OptionalInt64("oi64"), k.OptionalFloat64("of64"), k.OptionalBool("oflag")
 	k.omillis = k.OptionalDateTime64("omillis")
@@ -290,5 +289,5 @@ func TestBlocksThatAreAppendedKeepTheirOrder(t *testing.T) {
 		require.NoError(t, block.Decode(reader, 0))
 		assert.Equal(t, uint64(i), block.Columns[0].Row(0, false))
 	}
-	require.True(t, errors.Is(proto.NewBlock().Decode(reader, 0), io.EOF))
+	require.ErrorIs(t, proto.NewBlock().Decode(reader, 0), io.EOF)
 }
