@@ -183,11 +183,13 @@ func (i *instance) consume(ctx context.Context, seen int, walk func(*session)) e
 	return nil
 }
 
-// classify judges a request. There is one session a processor: with more requests
-// at once each would find the cache full of the others', and pay a tenth more.
+// classify judges a request, as many at once as there are processors: with more,
+// each would find the cache full of the others', and cost a tenth more.
 func (i *instance) classify(r *request, walk func(*session)) error {
-	s := <-i.sessions
-	defer func() { i.sessions <- s }()
+	i.judging <- struct{}{}
+	defer func() { <-i.judging }()
+	s := i.sessions.Get().(*session)
+	defer i.sessions.Put(s)
 	s.reset(r)
 	walk(s)
 	return s.pack()

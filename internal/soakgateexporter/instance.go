@@ -28,8 +28,9 @@ type instance struct {
 	classifier *classify.Classifier
 	metrics    *metrics
 	forget     func()
-	sessions   chan *session // one a processor
+	sessions   sync.Pool     // of *session
 	requests   sync.Pool     // of *request
+	judging    chan struct{} // has room for one request a processor
 
 	start, stop sync.Once
 	startErr    error
@@ -68,10 +69,8 @@ func newInstance(set exporter.Settings, config *Config, forget func()) (*instanc
 	if i.metrics, err = newMetrics(set.MeterProvider, i); err != nil {
 		return nil, fmt.Errorf("make the exporter's metrics: %w", err)
 	}
-	i.sessions = make(chan *session, runtime.GOMAXPROCS(0))
-	for range cap(i.sessions) {
-		i.sessions <- newSession(i)
-	}
+	i.judging = make(chan struct{}, runtime.GOMAXPROCS(0))
+	i.sessions.New = func() any { return newSession(i) }
 	i.requests.New = func() any { return newRequest() }
 	return i, nil
 }

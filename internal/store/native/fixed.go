@@ -12,7 +12,7 @@ import (
 // Fixed is a column of numbers of 1, 2, 4 or 8 bytes.
 type Fixed struct {
 	rows  *int
-	name  string
+	of    string // the type
 	width int
 	bytes []byte
 }
@@ -27,7 +27,7 @@ func (b *Block) UInt32(name string) *Fixed { return add(b, name, fixed(&b.rows, 
 func (b *Block) Bool(name string) *Fixed { return add(b, name, fixed(&b.rows, "Bool", 1)) }
 
 func fixed(rows *int, kind string, width int) *Fixed {
-	return &Fixed{rows: rows, name: kind, width: width}
+	return &Fixed{rows: rows, of: kind, width: width}
 }
 
 // Set sets the value of the row, in two's complement if it has a sign.
@@ -58,7 +58,7 @@ func (c *Fixed) put(v uint64) {
 	}
 }
 
-func (c *Fixed) kind() string { return c.name }
+func (c *Fixed) kind() string { return c.of }
 
 func (c *Fixed) fill(rows int) {
 	if n := rows*c.width - len(c.bytes); n > 0 {

@@ -10,7 +10,7 @@ import (
 // a dictionary of texts, whose entry 0 stands for "no text", and one index a row.
 type Low struct {
 	rows    *int
-	name    string
+	of      string // the type
 	index   map[string]uint32
 	entries int
 	texts   []byte    // the entries as they are on the wire
@@ -35,7 +35,7 @@ const (
 func (b *Block) Low(name string) *Low { return add(b, name, low(&b.rows)) }
 
 func low(rows *int) *Low {
-	c := &Low{rows: rows, name: "LowCardinality(String)", index: make(map[string]uint32)}
+	c := &Low{rows: rows, of: "LowCardinality(String)", index: make(map[string]uint32)}
 	c.reset()
 	return c
 }
@@ -75,7 +75,7 @@ func (c *Low) enter(v string) uint32 {
 	return key
 }
 
-func (c *Low) kind() string { return c.name }
+func (c *Low) kind() string { return c.of }
 
 func (c *Low) fill(rows int) {
 	for len(c.keys) < rows {
@@ -129,7 +129,7 @@ func (b *Block) OptionalLow(name string) *OptionalLow { return add(b, name, opti
 
 func optionalLow(rows *int) *OptionalLow {
 	c := &OptionalLow{*low(rows)}
-	c.name = "LowCardinality(Nullable(String))"
+	c.of = "LowCardinality(Nullable(String))"
 	return c
 }
 

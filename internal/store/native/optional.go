@@ -73,7 +73,7 @@ func (c *Optional) SetBool(v, set bool) {
 // SetFloat sets the value of the row: NULL when it is not set.
 func (c *Optional) SetFloat(v float64, set bool) { c.Set(math.Float64bits(v), set) }
 
-func (c *Optional) kind() string { return "Nullable(" + c.values.name + ")" }
+func (c *Optional) kind() string { return "Nullable(" + c.values.of + ")" }
 
 func (c *Optional) fill(rows int) {
 	c.null.fill(rows)
