@@ -151,9 +151,15 @@ func (b *Batch) finish(keep func(*Record)) {
 	keep(r)
 }
 
-// identify computes the record's id (docs/architecture.md, record identity):
-// what the sender fixed, and the ordinal among equal records of the request.
-// A retry repeats the whole request, so the ordinal is stable.
+// identify computes the record's id (docs/architecture.md, record identity): a
+// hash of what the sender fixed and of the ordinal among equal records of the
+// request. A retry repeats the whole request, so the ordinal is stable.
+//
+// The second half of the hash, by which ClickHouse sorts a UUID, gives way to
+// the millisecond at which the record was sent. Rows then lie in their tables as
+// they came: merging them takes half of the CPU, and an id compresses to 8
+// bytes. Of the hash 64 bits are left to tell apart what one millisecond brings,
+// and two of a thousand records are taken for one in 4e13 such milliseconds.
 func (b *Batch) identify(r *Record) ID {
 	s := r.Source
 	k := keyer(b.scratch[:0])
@@ -178,6 +184,9 @@ func (b *Batch) identify(r *Record) ID {
 	if len(b.ordinals) == different {
 		k.number(uint64(b.ordinals[id] - 1))
 		id = ID(xxh3.Hash128(k).Bytes())
+	}
+	if sent != 0 {
+		binary.BigEndian.PutUint64(id[8:], sent/uint64(time.Millisecond))
 	}
 	b.scratch = k
 	return id

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"sync"
@@ -36,6 +37,24 @@ func rollups(t testing.TB, s *Store) string {
 		fmt.Fprint(&b, table, ask(t, s, "SELECT * EXCEPT version FROM DB."+table+" FINAL ORDER BY ALL"), "\n")
 	}
 	return b.String()
+}
+
+// TestRecordsLieInOrderOfTime holds that the sorting key puts records as they were
+// sent, whatever else their ids are made of: merges and codecs rest on that.
+func TestRecordsLieInOrderOfTime(t *testing.T) {
+	s := testStore(t)
+	f := newFeed(t, s)
+	var sent []classify.Observation
+	for i := range 200 {
+		sent = append(sent, event(classify.EventToolCall, "", at(10, 0, 0).Add(time.Duration(i)*time.Millisecond), byte(i)))
+	}
+	rand.Shuffle(len(sent), func(i, j int) { sent[i], sent[j] = sent[j], sent[i] })
+	f.send(at(10, 0, 1), sent...)
+	rows := ask(t, s, "SELECT count() AS rows, arraySort(times) = times AS sorted"+
+		" FROM (SELECT groupArray(observed_at) AS times FROM (SELECT observed_at FROM DB.records ORDER BY server, sent_minute, record_id)) ARRAY JOIN times AS t GROUP BY times")
+	require.Len(t, rows, 1)
+	assert.EqualValues(t, 200, rows[0]["rows"])
+	assert.EqualValues(t, 1, rows[0]["sorted"])
 }
 
 // TestLateSlicesTakeTheCount sends slices after later ones were sealed: what

@@ -13,8 +13,8 @@ import (
 // What a record may take on disk, in bytes, with its payload and once that has
 // expired. With it, the stock clickhouse exporter takes 160 for the same logs.
 const (
-	bytesWithPayload    = 118
-	bytesWithoutPayload = 69
+	bytesWithPayload    = 86
+	bytesWithoutPayload = 40
 )
 
 // TestBytesOnDisk ships a fleet's traffic and weighs the merged parts.

@@ -1,7 +1,7 @@
 -- The first copies of a slice, with what decides which of them count. The
 -- earliest arrival of a record id is its first copy. Few records have a copy in
 -- their slice, and only those are sorted.
-CREATE TABLE {{.Database}}.{{.Scratch}} ENGINE = Memory AS
+CREATE TABLE {{.Database}}.{{.Scratch}} ENGINE = Memory SETTINGS compress = 1 AS
 WITH
     known AS (
         SELECT record_id
