@@ -1113,7 +1113,7 @@ ALTER TABLE soakgate.lateness_by_hour_local ON CLUSTER 'soak' MODIFY SETTING min
 ;
 
 -- Half of a record's id is the millisecond at which it was sent, which compresses
--- in the order of the key.
+-- in the order of the key. Numbers are cut to the bits that those around them have.
 ALTER TABLE soakgate.records_local ON CLUSTER 'soak'
     MODIFY COLUMN record_id UUID CODEC(ZSTD(1)),
     MODIFY COLUMN observed_at DateTime64(9, 'UTC') CODEC(T64('bit'), ZSTD(1)),
