@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -62,13 +63,20 @@ func (b *lockedBuffer) String() string {
 	return b.buffer.String()
 }
 
-// freeAddress is a loopback address that nothing listened on a moment ago.
+// freeAddress is a loopback address that nothing listened on a moment ago. Its
+// port is below those that the system gives to outgoing connections, one of which
+// could take it before the collector does.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	t.Fatal("none of 100 ports is free")
+	return ""
 }
 
 func newCollector(t testing.TB) *collector {
