@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -34,65 +34,58 @@ func (c clickhouse) query(ctx context.Context, text string) (string, error) {
 	return strings.TrimSpace(string(answer)), nil
 }
 
-// waitSchema waits until the collector has made its tables. The one that a
-// replay is declared in is not the last, but declaring needs no other.
-func (c clickhouse) waitSchema(ctx context.Context) error {
-	deadline := time.Now().Add(startTimeout)
+// waitUntil asks until the answer is the one that is wanted, and returns the last.
+func (c clickhouse) waitUntil(ctx context.Context, timeout time.Duration, text, want string) (answer string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	for {
-		answer, err := c.query(ctx, "EXISTS TABLE soakgate.replays")
-		if err == nil && answer == "1" {
-			return nil
+		now, queryErr := c.query(ctx, text)
+		if queryErr == nil && now == want {
+			return now, nil
 		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the collector made no tables within %s: %w", startTimeout, err)
+		if ctx.Err() != nil {
+			return answer, errors.Join(ctx.Err(), err)
 		}
+		answer, err = now, queryErr
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
 		case <-time.After(waitPause):
 		}
 	}
 }
 
-// sealedTimeout bounds the wait for the records and their seals.
+// waitSchema waits until the collector has made its tables. The one that a
+// replay is declared in is not the last, but declaring needs no other.
+func (c clickhouse) waitSchema(ctx context.Context) error {
+	if _, err := c.waitUntil(ctx, startTimeout, "EXISTS TABLE soakgate.replays", "1"); err != nil {
+		return fmt.Errorf("wait for the collector to make its tables: %w", err)
+	}
+	return nil
+}
+
+// sealedTimeout bounds each wait for the records and their seals.
 const sealedTimeout = 2 * time.Minute
 
-// waitSealed waits until the records of the replay are there, and the seals of
-// their slices have counted at least as many. More than were shipped is as
-// wrong as fewer.
-func (c clickhouse) waitSealed(ctx context.Context, replay string, want int64) (int64, error) {
-	deadline := time.Now().Add(sealedTimeout)
-	text := fmt.Sprintf(`SELECT
-    (SELECT uniqExact(record_id) FROM soakgate.records WHERE replay_id = '%[1]s'),
+// waitSealed waits until the records of the replay are there and sealed. Rows come
+// before their slice is marked as written, so that no slice is open says too
+// little; a stored heartbeat vouches for the marks of all that came before it.
+// More records than were shipped is as wrong as fewer.
+func (c clickhouse) waitSealed(ctx context.Context, replay string, want int64) error {
+	vouched := fmt.Sprintf("SELECT max(inserted_through) >= fromUnixTimestamp64Milli(%d) FROM soakgate.collector_heartbeats", time.Now().UnixMilli())
+	if _, err := c.waitUntil(ctx, sealedTimeout, vouched, "1"); err != nil {
+		return fmt.Errorf("wait for what was shipped to be stored: %w", err)
+	}
+	state := fmt.Sprintf(`SELECT
+    (SELECT uniqExact(record_id) FROM soakgate.records WHERE replay_id = '%s') AS arrived,
     (SELECT countIf(w.wrote >= s.sealed)
      FROM (SELECT slice, max(wrote_at) AS wrote FROM soakgate.slice_writes GROUP BY slice) AS w
-     LEFT JOIN (SELECT slice, max(version) AS sealed FROM soakgate.slice_seals GROUP BY slice) AS s ON w.slice = s.slice)
+     LEFT JOIN (SELECT slice, max(version) AS sealed FROM soakgate.slice_seals GROUP BY slice) AS s ON w.slice = s.slice) AS open
 FORMAT TSV`, replay)
-	for {
-		answer, err := c.query(ctx, text)
-		if err != nil {
-			return 0, err
-		}
-		first, second, _ := strings.Cut(answer, "\t")
-		arrived, err1 := strconv.ParseInt(first, 10, 64)
-		open, err2 := strconv.ParseInt(second, 10, 64)
-		if err1 != nil || err2 != nil {
-			return 0, fmt.Errorf("count what arrived: ClickHouse answered %q", answer)
-		}
-		switch {
-		case arrived > want:
-			return arrived, fmt.Errorf("%d records arrived, %d were shipped", arrived, want)
-		case arrived == want && open == 0:
-			return arrived, nil
-		case time.Now().After(deadline):
-			return arrived, fmt.Errorf("%d of %d records arrived within %s, with %d slices to seal", arrived, want, sealedTimeout, open)
-		}
-		select {
-		case <-ctx.Done():
-			return arrived, ctx.Err()
-		case <-time.After(waitPause):
-		}
+	answer, err := c.waitUntil(ctx, sealedTimeout, state, fmt.Sprintf("%d\t0", want))
+	if err != nil {
+		return fmt.Errorf("wait for %d records and no open slice, last seen %q: %w", want, answer, err)
 	}
+	return nil
 }
 
 // print shows the failed calls of the replay by server and kind, from the rollup.

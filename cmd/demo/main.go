@@ -93,11 +93,10 @@ func (d *demo) show(ctx context.Context, store clickhouse) error {
 		return err
 	}
 	say("Shipped and acknowledged: %d log records, %d of them ours.", shipped.Tally.Records, shipped.ours())
-	arrived, err := store.waitSealed(ctx, shipped.ReplayID, shipped.ours())
-	if err != nil {
+	if err := store.waitSealed(ctx, shipped.ReplayID, shipped.ours()); err != nil {
 		return err
 	}
-	say("Arrived in ClickHouse and sealed into the rollups: %d records.\n", arrived)
+	say("Arrived in ClickHouse and sealed into the rollups: %d records.\n", shipped.ours())
 	if err := store.print(ctx, shipped.ReplayID); err != nil {
 		return err
 	}
